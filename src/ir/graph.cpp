@@ -78,9 +78,9 @@ void Graph::claim_name(std::string& name, Value value) {
   }
 }
 
-Value Graph::add_leaf(OpKind op, std::string name, TensorType type, LeafData data) {
+Value Graph::add_leaf(OpKind op, std::string name, TensorType type, LeafData data, NodeId before) {
   check_type(type, symbols_);
-  const NodeId id = add_node(op, {}, {}, {std::move(type)}, {std::move(name)});
+  const NodeId id = add_node(op, {}, {}, {std::move(type)}, {std::move(name)}, before);
   nodes_[id]->data = std::move(data);
   return {id, 0};
 }
@@ -104,13 +104,13 @@ Value Graph::add_weight(std::string name, TensorType type, LeafData data) {
   return add_leaf(OpKind::Weight, std::move(name), std::move(type), std::move(data));
 }
 
-Value Graph::add_constant(std::string name, TensorType type, LeafData data) {
+Value Graph::add_constant(std::string name, TensorType type, LeafData data, NodeId before) {
   const int64_t want = byte_count(type).static_value("the size of a constant");
   if (static_cast<uint64_t>(want) != data.bytes.size()) {
     fail(ErrorCode::InvalidArgument, "constant {}: {} needs {} bytes, found {}", name,
          to_string(type, symbols_), want, data.bytes.size());
   }
-  return add_leaf(OpKind::Constant, std::move(name), std::move(type), std::move(data));
+  return add_leaf(OpKind::Constant, std::move(name), std::move(type), std::move(data), before);
 }
 
 NodeId Graph::add_node(OpKind op, std::vector<Value> operands, Attrs attrs,

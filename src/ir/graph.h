@@ -75,7 +75,8 @@ class Graph {
   // Leaves. Names are unique in the graph (Error otherwise), types are checked.
   Value add_input(std::string name, TensorType type);
   Value add_weight(std::string name, TensorType type, LeafData data);
-  Value add_constant(std::string name, TensorType type, LeafData data);
+  /// A constant may be placed before a node of the order, as add_node does.
+  Value add_constant(std::string name, TensorType type, LeafData data, NodeId before = kNoNode);
   Value add_state(std::string name, TensorType type);
 
   /// Appends a node, or inserts it before `before`. Result types are the caller's word:
@@ -114,7 +115,8 @@ class Graph {
   struct NameTable;
   void link(NodeId user, uint32_t operand, Value value);
   void unlink(NodeId user, uint32_t operand, Value value);
-  Value add_leaf(OpKind op, std::string name, TensorType type, LeafData data);
+  Value add_leaf(OpKind op, std::string name, TensorType type, LeafData data,
+                 NodeId before = kNoNode);
   void claim_name(std::string& name, Value value);
 
   std::string name_;

@@ -33,7 +33,18 @@ void check_type(const TensorType& type, std::span<const Symbol> symbols) {
            to_string(type, symbols));
     }
   }
-  (void)byte_count(type).upper_bound(symbols);
+  // Bytes at the bounds, extent by extent: a value such as [T, S] has no affine size.
+  const DTypeInfo& info = dtype_info(type.dtype);
+  int64_t bytes = info.block_bytes;
+  for (size_t axis = 0; axis < type.rank(); ++axis) {
+    Dim extent = type.shape[axis];
+    if (axis + 1 == type.rank()) extent = extent.divided_by(info.block_elements, info.name);
+    if (__builtin_mul_overflow(bytes, extent.upper_bound(symbols), &bytes)) {
+      fail(ErrorCode::LimitExceeded, "the size of {} does not fit 64 bits",
+           to_string(type, symbols));
+    }
+  }
+  if (type.shape.empty()) (void)byte_count(type);
 }
 
 }  // namespace rlx

@@ -9,7 +9,8 @@ namespace rlx {
 /// integer dot products take apart from the scale. hi is in [-127, 127], lo in [-64, 63].
 ///
 /// Error: |element - x| <= 0.502 * scale, so at most 3.1e-5 of the block's largest magnitude
-/// (scale is that magnitude / 16256, but never below 2^-126 unless the block is all zero).
+/// (scale is that magnitude / 16256, but never below 2^-126 unless the block is all zero). Within a
+/// few ulp of the largest float the product may read back as infinity.
 struct Q15Block {
   float scale;
   int32_t sum;  ///< sum of 128 * hi + lo over the block, for types with offsets or mins

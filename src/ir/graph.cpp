@@ -148,6 +148,8 @@ void Graph::set_location(NodeId node, std::string location) {
   nodes_[node]->location = std::move(location);
 }
 
+void Graph::set_data(NodeId leaf, LeafData data) { nodes_[leaf]->data = std::move(data); }
+
 void Graph::set_outputs(std::vector<Value> outputs) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     unlink(kNoNode, static_cast<uint32_t>(i), outputs_[i]);

@@ -86,6 +86,7 @@ class Graph {
                   NodeId before = kNoNode);
   void add_body(NodeId node, std::unique_ptr<Graph> body);
   void set_location(NodeId node, std::string location);
+  void set_data(NodeId leaf, LeafData data);
   void set_outputs(std::vector<Value> outputs);
 
   // Changes. Use lists follow.

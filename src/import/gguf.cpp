@@ -52,7 +52,7 @@ void check_shard(const Metadata& metadata, const Split& wanted, std::string_view
   const auto own = metadata.find_string("general.architecture");
   if (own && *own != architecture) {
     fail(ErrorCode::InvalidFile, "{}: general.architecture is {}; the first shard has {}",
-         metadata.source(), quoted(*own), quoted(architecture));
+         metadata.source(), quote(*own), quote(architecture));
   }
 }
 
@@ -64,7 +64,7 @@ void GgufFile::add_shard(std::shared_ptr<const MappedFile> file, GgufContents co
     tensor.shard = shard;
     if (!index_.emplace(tensor.name, tensors_.size()).second) {
       fail(ErrorCode::InvalidFile, "{}: tensor {} is in an earlier shard too", file->path(),
-           quoted(tensor.name));
+           quote(tensor.name));
     }
     tensors_.push_back(std::move(tensor));
   }

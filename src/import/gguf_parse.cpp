@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -40,7 +42,7 @@ class Cursor {
   }
   std::string context() const {
     return name_.data() == nullptr ? std::string(where_)
-                                   : fmt::format("{} {}", where_, quoted(name_));
+                                   : fmt::format("{} {}", where_, quote(name_));
   }
 
   void skip(uint64_t count) {
@@ -81,7 +83,7 @@ uint32_t read_version(Cursor& in) {
   if (in.left() < 4 || std::memcmp(magic, "GGUF", 4) != 0) {
     const size_t shown = static_cast<size_t>(std::min<uint64_t>(in.left(), 4));
     fail(ErrorCode::InvalidFile, "{}: not a GGUF file: it starts with {}, not with 'GGUF'",
-         in.source(), quoted({magic, shown}));
+         in.source(), quote({magic, shown}));
   }
   in.skip(4);
   const uint32_t version = in.number<uint32_t>();
@@ -170,14 +172,14 @@ void read_metadata(Cursor& in, uint64_t count, Metadata& metadata) {
     }
     if (key.size() > longest_key) {
       fail(ErrorCode::InvalidFile, "{}: metadata key {} has {} bytes; at most {} are allowed",
-           in.source(), quoted(key), key.size(), longest_key);
+           in.source(), quote(key), key.size(), longest_key);
     }
     in.set_context("key", key);
     const MetaType type = read_type(in);
     const std::byte* start = in.data();
     skip_value(in, type);
     if (!metadata.add(key, MetaValue(type, start))) {
-      fail(ErrorCode::InvalidFile, "{}: key {} is there twice", in.source(), quoted(key));
+      fail(ErrorCode::InvalidFile, "{}: key {} is there twice", in.source(), quote(key));
     }
   }
 }
@@ -196,13 +198,13 @@ uint64_t tensor_bytes(const Cursor& in, const GgufTensor& tensor) {
   const DTypeInfo& info = dtype_info(*tensor.dtype);
   if (static_cast<uint64_t>(tensor.dims[0]) % info.block_elements != 0) {
     fail(ErrorCode::InvalidFile, "{}: tensor {} has rows of {} elements; {} needs a multiple of {}",
-         in.source(), quoted(tensor.name), tensor.dims[0], info.name, info.block_elements);
+         in.source(), quote(tensor.name), tensor.dims[0], info.name, info.block_elements);
   }
   const uint64_t blocks = tensor.elements() / info.block_elements;
   uint64_t bytes = 0;
   if (__builtin_mul_overflow(blocks, uint64_t{info.block_bytes}, &bytes)) {
     fail(ErrorCode::InvalidFile, "{}: tensor {} of {} {} does not fit 64 bits", in.source(),
-         quoted(tensor.name), tensor.elements(), info.name);
+         quote(tensor.name), tensor.elements(), info.name);
   }
   return bytes;
 }
@@ -211,20 +213,20 @@ void read_dims(Cursor& in, GgufTensor& tensor) {
   const uint32_t rank = in.number<uint32_t>();
   if (rank < 1 || rank > most_dims) {
     fail(ErrorCode::InvalidFile, "{}: tensor {} has {} dimensions; 1 to {} are allowed",
-         in.source(), quoted(tensor.name), rank, most_dims);
+         in.source(), quote(tensor.name), rank, most_dims);
   }
   int64_t elements = 1;
   for (uint32_t i = 0; i < rank; ++i) {
     const uint64_t dim = in.number<uint64_t>();
     if (dim < 1 || dim > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
       fail(ErrorCode::InvalidFile, "{}: dimension {} of tensor {} is {}; 1 to 2^63 - 1 is allowed",
-           in.source(), i, quoted(tensor.name), dim);
+           in.source(), i, quote(tensor.name), dim);
     }
     tensor.dims.push_back(static_cast<int64_t>(dim));
     if (__builtin_mul_overflow(elements, tensor.dims.back(), &elements)) {
       fail(ErrorCode::InvalidFile,
            "{}: the dimensions {} of tensor {} have a product over 2^63 - 1", in.source(),
-           fmt::join(tensor.dims, " x "), quoted(tensor.name));
+           fmt::join(tensor.dims, " x "), quote(tensor.name));
     }
   }
 }
@@ -239,7 +241,7 @@ GgufTensor read_tensor(Cursor& in, uint64_t number, uint64_t count) {
   }
   if (tensor.name.size() > longest_tensor_name) {
     fail(ErrorCode::InvalidFile, "{}: the name of tensor {} has {} bytes; at most {} are allowed",
-         in.source(), quoted(tensor.name), tensor.name.size(), longest_tensor_name);
+         in.source(), quote(tensor.name), tensor.name.size(), longest_tensor_name);
   }
   in.set_context("tensor", tensor.name);
   read_dims(in, tensor);
@@ -254,14 +256,14 @@ void place(const Cursor& in, std::span<const std::byte> file, const GgufContents
            GgufTensor& tensor) {
   if (tensor.offset % contents.alignment != 0) {
     fail(ErrorCode::InvalidFile, "{}: tensor {} has offset {}, no multiple of the alignment {}",
-         in.source(), quoted(tensor.name), tensor.offset, contents.alignment);
+         in.source(), quote(tensor.name), tensor.offset, contents.alignment);
   }
   const uint64_t room = file.size() - std::min<uint64_t>(contents.data_offset, file.size());
   const uint64_t bytes = tensor.dtype ? tensor_bytes(in, tensor) : 0;
   if (tensor.offset > room || bytes > room - tensor.offset) {
     fail(ErrorCode::InvalidFile,
          "{}: tensor {} needs {} bytes at offset {} of the tensor data, which has {} bytes",
-         in.source(), quoted(tensor.name), bytes, tensor.offset, room);
+         in.source(), quote(tensor.name), bytes, tensor.offset, room);
   }
   tensor.offset += contents.data_offset;
   if (tensor.dtype) tensor.bytes = file.subspan(tensor.offset, bytes);
@@ -273,7 +275,7 @@ void refuse_duplicates_and_overlaps(const std::string& source,
   std::vector<const GgufTensor*> order;
   for (const GgufTensor& tensor : tensors) {
     if (!names.insert(tensor.name).second) {
-      fail(ErrorCode::InvalidFile, "{}: tensor {} is there twice", source, quoted(tensor.name));
+      fail(ErrorCode::InvalidFile, "{}: tensor {} is there twice", source, quote(tensor.name));
     }
     if (tensor.dtype) order.push_back(&tensor);
   }
@@ -284,7 +286,7 @@ void refuse_duplicates_and_overlaps(const std::string& source,
     const GgufTensor& b = *order[i];
     if (b.offset - a.offset >= a.bytes.size()) continue;
     fail(ErrorCode::InvalidFile, "{}: tensors {} (bytes {} to {}) and {} (bytes {} to {}) overlap",
-         source, quoted(a.name), a.offset, a.offset + a.bytes.size(), quoted(b.name), b.offset,
+         source, quote(a.name), a.offset, a.offset + a.bytes.size(), quote(b.name), b.offset,
          b.offset + b.bytes.size());
   }
 }

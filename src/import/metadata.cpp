@@ -111,14 +111,14 @@ std::string shown(const MetaValue& value) {
   if (const auto number = value.to_i64()) return fmt::format(" ({})", *number);
   if (const auto number = value.to_u64()) return fmt::format(" ({})", *number);
   if (const auto number = value.to_f64()) return fmt::format(" ({})", *number);
-  if (const auto text = value.to_string()) return fmt::format(" ({})", quoted(*text));
+  if (const auto text = value.to_string()) return fmt::format(" ({})", quote(*text));
   return "";
 }
 
 template <typename T>
 T typed(const Metadata& metadata, std::string_view key, const MetaValue& value) {
   if (const auto found = convert<T>(value)) return *found;
-  fail(ErrorCode::InvalidFile, "{}: key {} is {}{}; wanted {}", metadata.source(), quoted(key),
+  fail(ErrorCode::InvalidFile, "{}: key {} is {}{}; wanted {}", metadata.source(), quote(key),
        value.type_text(), shown(value), wanted_text<T>);
 }
 
@@ -138,7 +138,7 @@ std::vector<T> typed_array(const Metadata& metadata, std::string_view key) {
     const auto found = convert<T>(element);
     if (!found) {
       fail(ErrorCode::InvalidFile, "{}: element {} of key {} is {}{}; wanted {}", metadata.source(),
-           elements.size(), quoted(key), element.type_text(), shown(element), wanted_text<T>);
+           elements.size(), quote(key), element.type_text(), shown(element), wanted_text<T>);
     }
     elements.push_back(*found);
   }
@@ -227,7 +227,7 @@ const MetaValue* Metadata::find(std::string_view key) const {
 const MetaValue& Metadata::get(std::string_view key) const {
   const MetaValue* value = find(key);
   if (value == nullptr) {
-    fail(ErrorCode::NotFound, "{}: key {} is missing", source_, quoted(key));
+    fail(ErrorCode::NotFound, "{}: key {} is missing", source_, quote(key));
   }
   return *value;
 }
@@ -277,12 +277,12 @@ std::vector<uint64_t> Metadata::u64_per_layer(std::string_view key, size_t count
   std::vector<uint64_t> numbers = u64_array(key);
   if (numbers.size() != count) {
     fail(ErrorCode::InvalidFile, "{}: key {} has {} elements; wanted one for each of {} layers",
-         source_, quoted(key), numbers.size(), count);
+         source_, quote(key), numbers.size(), count);
   }
   return numbers;
 }
 
-std::string quoted(std::string_view text) {
+std::string quote(std::string_view text) {
   constexpr size_t longest = 80;
   std::string out = "'";
   for (size_t at = 0; at < text.size();) {

@@ -142,6 +142,6 @@ class Metadata {
 };
 
 /// `text` in quotes for a message: control bytes and invalid UTF-8 escaped, at most about 80 bytes.
-std::string quoted(std::string_view text);
+std::string quote(std::string_view text);
 
 }  // namespace rlx

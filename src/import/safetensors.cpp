@@ -30,7 +30,7 @@ void SafetensorsFile::add(const std::string& path) {
     tensor.file = number;
     if (!index_.emplace(tensor.name, tensors_.size()).second) {
       fail(ErrorCode::InvalidFile, "{}: tensor {} is in an earlier file of the set too", path,
-           quoted(tensor.name));
+           quote(tensor.name));
     }
     tensors_.push_back(std::move(tensor));
   }
@@ -48,14 +48,14 @@ void SafetensorsFile::add_indexed(const std::string& index_path) {
   for (const auto& [tensor, file] : map->items()) {
     if (!file.is_string()) {
       fail(ErrorCode::InvalidFile, "{}: weight_map of {} is no file name", index_path,
-           quoted(tensor));
+           quote(tensor));
     }
     const auto& name = file.get_ref<const std::string&>();
     if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos ||
         name.find('\0') != std::string::npos) {
       fail(ErrorCode::InvalidFile,
            "{}: weight_map of {} is {}; a plain name of a file in the same folder is needed",
-           index_path, quoted(tensor), quoted(name));
+           index_path, quote(tensor), quote(name));
     }
     names.insert(name);
   }
@@ -69,7 +69,7 @@ void SafetensorsFile::add_indexed(const std::string& index_path) {
     const auto& name = file.get_ref<const std::string&>();
     if (found == nullptr || file_name(files_[found->file]->path()) != name) {
       fail(ErrorCode::NotFound, "{}: tensor {} is not in {} as weight_map says", index_path,
-           quoted(tensor), quoted(name));
+           quote(tensor), quote(name));
     }
   }
 }

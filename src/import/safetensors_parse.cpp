@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -82,7 +84,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       metadata.emplace_back(field_, std::move(text));
       return true;
     }
-    if (state_ != State::Tensor || field_ != "dtype") return refuse("text " + quoted(text));
+    if (state_ != State::Tensor || field_ != "dtype") return refuse("text " + quote(text));
     item_.tensor.dtype = type_of(text);
     item_.tensor.type_name = std::move(text);
     return true;
@@ -106,7 +108,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     if (state_ == State::Tensor) {
       for (const char* needed : {"dtype", "shape", "data_offsets"}) {
         if (seen_.count(needed) == 0) {
-          fail(ErrorCode::NotFound, "{}: tensor {} has no '{}'", source_, quoted(item_.tensor.name),
+          fail(ErrorCode::NotFound, "{}: tensor {} has no '{}'", source_, quote(item_.tensor.name),
                needed);
         }
       }
@@ -120,12 +122,12 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     auto& names = state_ == State::Names ? names_ : seen_;
     if (!names.insert(text).second) {
       fail(ErrorCode::InvalidFile, "{}: {} {} is there twice in the header", source_,
-           state_ == State::Names ? "name" : "key", quoted(text));
+           state_ == State::Names ? "name" : "key", quote(text));
     }
     if (state_ == State::Tensor && text != "dtype" && text != "shape" && text != "data_offsets") {
       fail(ErrorCode::InvalidFile,
            "{}: tensor {} has the key {}; dtype, shape and data_offsets are allowed", source_,
-           quoted(item_.tensor.name), quoted(text));
+           quote(item_.tensor.name), quote(text));
     }
     field_ = std::move(text);
     return true;
@@ -159,11 +161,11 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     switch (state_) {
       case State::Start:
       case State::End: return "the header";
-      case State::Names: return "the entry of " + quoted(field_);
-      case State::Metadata: return "metadata " + quoted(field_);
+      case State::Names: return "the entry of " + quote(field_);
+      case State::Metadata: return "metadata " + quote(field_);
       case State::Tensor:
       case State::Shape:
-      case State::Offsets: return field_ + " of tensor " + quoted(item_.tensor.name);
+      case State::Offsets: return field_ + " of tensor " + quote(item_.tensor.name);
     }
     return "";
   }
@@ -197,7 +199,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 /// Checks one tensor's range against its shape and the data.
 void check_item(const HeaderReader::Item& item, uint64_t data_bytes, const std::string& source) {
   const SafetensorsTensor& tensor = item.tensor;
-  const std::string name = quoted(tensor.name);
+  const std::string name = quote(tensor.name);
   if (item.begin > item.end || item.end > data_bytes) {
     fail(ErrorCode::InvalidFile,
          "{}: tensor {} has data_offsets [{}, {}]; the tensor data has {} bytes", source, name,
@@ -234,12 +236,12 @@ void check_cover(const std::vector<HeaderReader::Item>& items, uint64_t data_byt
     if (item->begin < at) {
       fail(ErrorCode::InvalidFile,
            "{}: tensors {} (data bytes {} to {}) and {} (data bytes {} to {}) overlap", source,
-           quoted(before->tensor.name), before->begin, before->end, quoted(item->tensor.name),
+           quote(before->tensor.name), before->begin, before->end, quote(item->tensor.name),
            item->begin, item->end);
     }
     if (item->begin > at) {
       fail(ErrorCode::InvalidFile, "{}: data bytes {} to {} before tensor {} belong to no tensor",
-           source, at, item->begin, quoted(item->tensor.name));
+           source, at, item->begin, quote(item->tensor.name));
     }
     at = item->end;
     before = item;

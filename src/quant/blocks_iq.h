@@ -10,16 +10,16 @@ namespace rlx::quant {
 
 /// Sign bits of eight elements from the seven stored ones: their number is always even.
 inline uint8_t even_signs(uint32_t seven) {
-  return static_cast<uint8_t>(seven | (std::popcount(seven) & 1u) << 7);
+  // 0x6996 holds the parities of 0 to 15; the baseline has no popcount instruction.
+  const uint32_t odd = (0x6996u >> ((seven ^ seven >> 4) & 15)) & 1u;
+  return static_cast<uint8_t>(seven | odd << 7);
 }
 
 /// Eight codes offset + magnitude, or offset - magnitude where the element's sign bit is set.
 /// `grid` holds the magnitudes by byte; offset must be above all of them and at most 128.
 inline void store_signed(uint64_t grid, uint8_t signs, uint8_t offset, uint8_t* q) {
-  constexpr uint64_t ones = 0x0101010101010101u;
-  const uint64_t selected = (signs * ones) & 0x8040201008040201u;
-  const uint64_t negative = (((selected + 0x7f * ones) | selected) >> 7 & ones) * 0xff;
-  const uint64_t center = offset * ones;
+  const uint64_t negative = spread_bits(signs) * 0xff;
+  const uint64_t center = offset * 0x0101010101010101u;
   store(q, ((center + grid) & ~negative) | ((center - grid) & negative));
 }
 

@@ -12,9 +12,7 @@ struct BlockQ1_0 {  // f16 d, 128 bits: set is +d, clear is -d
   static constexpr CodeFormat format{32, 1, false, 2};
   static void unpack(const uint8_t* __restrict b, uint8_t* __restrict q, float* scale, float*) {
     for (int g = 0; g < 4; ++g) scale[g] = load_f16(b);
-    for (int byte = 0; byte < 16; ++byte) {
-      for (int i = 0; i < 8; ++i) q[byte * 8 + i] = ((b[2 + byte] >> i) & 1) << 1;
-    }
+    for (int i = 0; i < 16; ++i) store(q + 8 * i, spread_bits(b[2 + i]) << 1);
   }
 };
 
@@ -41,16 +39,8 @@ struct BlockQ4_1 {  // f16 d, f16 m, nibbles
 inline void unpack_five_bits(const uint8_t* __restrict high, const uint8_t* __restrict nibbles,
                              uint8_t* __restrict q) {
   unpack_nibbles(nibbles, q);
-  // Spreading the word's bytes first and masking by position is what the vectorizer understands.
-  uint8_t spread[32];
   for (int i = 0; i < 4; ++i) {
-    store(spread + 8 * i, static_cast<uint64_t>(high[i]) * 0x0101010101010101u);
-  }
-  static constexpr uint8_t masks[8] = {1, 2, 4, 8, 16, 32, 64, 128};
-  uint8_t mask[32];
-  for (int i = 0; i < 4; ++i) std::memcpy(mask + 8 * i, masks, 8);
-  for (int i = 0; i < 32; ++i) {
-    q[i] = static_cast<uint8_t>(q[i] | ((spread[i] & mask[i]) ? 16 : 0));
+    store(q + 8 * i, load<uint64_t>(q + 8 * i) | spread_bits(high[i]) << 4);
   }
 }
 

@@ -10,13 +10,12 @@
 namespace rlx {
 namespace {
 
-/// The groups of one block as floats; the definition of CodeFormat, a multiply and then an add.
+/// `groups` groups as floats; the definition of CodeFormat, a multiply and then an add.
 template <typename Block>
 void expand_groups(const uint8_t* __restrict codes, const float* __restrict scales,
-                   const float* __restrict mins, float* __restrict out) {
+                   const float* __restrict mins, size_t groups, float* __restrict out) {
   constexpr CodeFormat format = Block::format;
-  constexpr uint32_t groups = quant::block_elements(Block::dtype) / format.group;
-  for (uint32_t g = 0; g < groups; ++g) {
+  for (size_t g = 0; g < groups; ++g) {
     const float scale = scales[g];
     const float min = format.has_min ? mins[g] : 0.0f;
     for (uint32_t i = 0; i < format.group; ++i) {
@@ -30,14 +29,21 @@ void expand_groups(const uint8_t* __restrict codes, const float* __restrict scal
 
 template <typename Block>
 void dequantize_row(const uint8_t* blocks, size_t n_elements, float* out) {
-  constexpr uint32_t elements = quant::block_elements(Block::dtype);
-  constexpr uint32_t bytes = quant::block_bytes(Block::dtype);
-  constexpr uint32_t groups = elements / Block::format.group;
-  alignas(64) uint8_t codes[elements];
-  float scales[groups], mins[groups];
-  for (size_t i = 0; i < n_elements / elements; ++i) {
-    Block::unpack(blocks + i * bytes, codes, scales, mins);
-    expand_groups<Block>(codes, scales, mins, out + i * elements);
+  constexpr size_t elements = quant::block_elements(Block::dtype);
+  constexpr size_t bytes = quant::block_bytes(Block::dtype);
+  constexpr size_t groups = elements / Block::format.group;
+  // Some blocks at a time: codes read right after they were written would wait for the store.
+  constexpr size_t batch = 512 / elements;
+  alignas(64) uint8_t codes[batch * elements];
+  float scales[batch * groups], mins[batch * groups];
+  const size_t n_blocks = n_elements / elements;
+  for (size_t first = 0; first < n_blocks; first += batch) {
+    const size_t count = n_blocks - first < batch ? n_blocks - first : batch;
+    for (size_t i = 0; i < count; ++i) {
+      Block::unpack(blocks + (first + i) * bytes, codes + i * elements, scales + i * groups,
+                    mins + i * groups);
+    }
+    expand_groups<Block>(codes, scales, mins, count * groups, out + first * elements);
   }
 }
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/vocabulary.h"
+
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+
+namespace rlx::models {
+namespace {
+
+using text::TokenizerModel;
+using text::TokenType;
+using text::Vocabulary;
+
+/// Tokens of published models behind which no more text belongs to the answer, whatever the file
+/// names as its one eos: ends of turns, of texts, of messages, and what starts another file.
+constexpr std::string_view ending_tokens[] = {
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<end_of_turn>",
+    "<|EOT|>",
+    "<｜end▁of▁sentence｜>",
+    "<|end_of_turn|>",
+    "<EOT>",
+    "<|fim_pad|>",
+    "<|repo_name|>",
+    "<|file_sep|>",
+};
+
+TokenizerModel model_of(const Metadata& metadata, std::string_view name) {
+  if (name == "llama") return TokenizerModel::Spm;
+  if (name == "gpt2") return TokenizerModel::Bpe;
+  if (name == "bert") return TokenizerModel::WordPiece;
+  if (name == "t5") return TokenizerModel::Unigram;
+  fail(ErrorCode::Unsupported,
+       "{}: tokenizer.ggml.model is {}; supported are 'llama' (SentencePiece BPE), 'gpt2' (byte "
+       "BPE), 'bert' (WordPiece) and 't5' (Unigram)",
+       metadata.source(), quote(name));
+}
+
+void check_size(const Metadata& metadata, std::string_view key, size_t size, size_t tokens) {
+  if (size == tokens) return;
+  fail(ErrorCode::InvalidFile, "{}: key '{}' has {} elements; there are {} tokens",
+       metadata.source(), key, size, tokens);
+}
+
+/// A token's id, where the key is there and not the "none" of some writers, all bits set.
+std::optional<uint32_t> read_id(const Metadata& metadata, std::string_view key, size_t tokens) {
+  const auto id = metadata.find_i64(key);
+  if (!id || *id == -1 || *id == std::numeric_limits<uint32_t>::max()) return std::nullopt;
+  if (*id < 0 || static_cast<uint64_t>(*id) >= tokens) {
+    fail(ErrorCode::InvalidFile, "{}: key '{}' is {}; the {} tokens have ids 0 to {}",
+         metadata.source(), key, *id, tokens, static_cast<int64_t>(tokens) - 1);
+  }
+  return static_cast<uint32_t>(*id);
+}
+
+void read_tokens(const Metadata& metadata, Vocabulary& vocabulary) {
+  const auto tokens = metadata.string_array("tokenizer.ggml.tokens");
+  if (tokens.empty()) {
+    fail(ErrorCode::InvalidFile, "{}: key 'tokenizer.ggml.tokens' is empty", metadata.source());
+  }
+  vocabulary.tokens.assign(tokens.begin(), tokens.end());
+  if (metadata.has("tokenizer.ggml.scores")) {
+    const auto scores = metadata.f64_array("tokenizer.ggml.scores");
+    check_size(metadata, "tokenizer.ggml.scores", scores.size(), tokens.size());
+    vocabulary.scores.assign(scores.begin(), scores.end());
+  }
+  if (metadata.has("tokenizer.ggml.token_type")) {
+    const auto types = metadata.i64_array("tokenizer.ggml.token_type");
+    check_size(metadata, "tokenizer.ggml.token_type", types.size(), tokens.size());
+    for (const int64_t type : types) {
+      if (type < 0 || type > static_cast<int64_t>(TokenType::Byte)) {
+        fail(ErrorCode::InvalidFile,
+             "{}: element {} of key 'tokenizer.ggml.token_type' is {}; 0 to 6 are allowed",
+             metadata.source(), vocabulary.types.size(), type);
+      }
+      // 0 says nothing of the token.
+      vocabulary.types.push_back(type == 0 ? TokenType::Normal : static_cast<TokenType>(type));
+    }
+  }
+  if (metadata.has("tokenizer.ggml.merges")) {
+    const auto merges = metadata.string_array("tokenizer.ggml.merges");
+    vocabulary.merges.assign(merges.begin(), merges.end());
+  }
+}
+
+void read_special_ids(const Metadata& metadata, Vocabulary& vocabulary) {
+  const size_t count = vocabulary.tokens.size();
+  vocabulary.bos = read_id(metadata, "tokenizer.ggml.bos_token_id", count);
+  vocabulary.eos = read_id(metadata, "tokenizer.ggml.eos_token_id", count);
+  vocabulary.eot = read_id(metadata, "tokenizer.ggml.eot_token_id", count);
+  vocabulary.eom = read_id(metadata, "tokenizer.ggml.eom_token_id", count);
+  vocabulary.unk = read_id(metadata, "tokenizer.ggml.unknown_token_id", count);
+  vocabulary.sep = read_id(metadata, "tokenizer.ggml.seperator_token_id", count);  // sic
+  vocabulary.pad = read_id(metadata, "tokenizer.ggml.padding_token_id", count);
+  vocabulary.cls = read_id(metadata, "tokenizer.ggml.cls_token_id", count);
+  vocabulary.mask = read_id(metadata, "tokenizer.ggml.mask_token_id", count);
+}
+
+void read_charsmap(const Metadata& metadata, Vocabulary& vocabulary) {
+  constexpr std::string_view key = "tokenizer.ggml.precompiled_charsmap";
+  if (!metadata.has(key)) return;
+  for (const int64_t byte : metadata.i64_array(key)) {
+    if (byte < -128 || byte > 255) {
+      fail(ErrorCode::InvalidFile, "{}: key '{}' holds {}; bytes are allowed", metadata.source(),
+           key, byte);
+    }
+    vocabulary.precompiled_charsmap += static_cast<char>(byte);
+  }
+}
+
+/// Fills extra_end_of_generation from the texts of control tokens.
+void find_ending_tokens(Vocabulary& vocabulary) {
+  for (uint32_t id = 0; id < vocabulary.types.size(); ++id) {
+    const TokenType type = vocabulary.types[id];
+    if (type != TokenType::Control && type != TokenType::UserDefined) continue;
+    for (const std::string_view ending : ending_tokens) {
+      if (vocabulary.tokens[id] == ending) vocabulary.extra_end_of_generation.push_back(id);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Vocabulary> vocabulary_from_gguf(const Metadata& metadata) {
+  const auto model = metadata.find_string("tokenizer.ggml.model");
+  if (!model || *model == "none" || *model == "no_vocab") return std::nullopt;
+  Vocabulary vocabulary;
+  vocabulary.model = model_of(metadata, *model);
+  vocabulary.pre = metadata.find_string("tokenizer.ggml.pre").value_or("");
+  read_tokens(metadata, vocabulary);
+  read_special_ids(metadata, vocabulary);
+  read_charsmap(metadata, vocabulary);
+  vocabulary.add_bos = metadata.find_boolean("tokenizer.ggml.add_bos_token");
+  vocabulary.add_eos = metadata.find_boolean("tokenizer.ggml.add_eos_token");
+  vocabulary.add_sep = metadata.find_boolean("tokenizer.ggml.add_sep_token");
+  vocabulary.add_space_prefix = metadata.find_boolean("tokenizer.ggml.add_space_prefix");
+  vocabulary.remove_extra_whitespaces =
+      metadata.find_boolean("tokenizer.ggml.remove_extra_whitespaces");
+  find_ending_tokens(vocabulary);
+  return vocabulary;
+}
+
+std::optional<Vocabulary> read_vocabulary(const Checkpoint& checkpoint) {
+  if (checkpoint.source() == Checkpoint::Source::Gguf) {
+    return vocabulary_from_gguf(checkpoint.metadata());
+  }
+  fail(ErrorCode::Unsupported, "{}: tokenizer.json is not read by this build", checkpoint.folder());
+}
+
+}  // namespace rlx::models

@@ -141,7 +141,10 @@ class Metadata {
   std::unordered_map<std::string_view, size_t> index_;
 };
 
-/// `text` in quotes for a message: control bytes and invalid UTF-8 escaped, at most about 80 bytes.
+/// `text` with control bytes and invalid UTF-8 as \xNN, cut with "..." behind about `longest`
+/// bytes.
+std::string printable(std::string_view text, size_t longest);
+/// printable() of about 80 bytes in quotes, for messages; the size follows where it was cut.
 std::string quote(std::string_view text);
 
 }  // namespace rlx

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Written by tools/make_iq_tables.py; edit that. The codebooks are facts of the GGUF format (values
 // as in PyPI gguf 0.19.0), packed one 16-bit word per row and expanded here by the compiler.
+// clang-format off
 #include "quant/iq_grids.h"
 
 namespace rlx::quant {

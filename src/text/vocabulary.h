@@ -34,7 +34,14 @@ struct Vocabulary {
   std::optional<bool> add_space_prefix;           ///< unset: the model's default
   std::optional<bool> remove_extra_whitespaces;   ///< Unigram
   std::optional<bool> ignore_merges;              ///< Bpe: a word that is a token is taken whole
-  std::string precompiled_charsmap;  ///< Unigram: SentencePiece's normalizer, raw bytes
+  /// Bpe: symbols are the 256 bytes; false: characters, blanks spelled U+2581, rare characters as
+  /// the bytes <0xNN>.
+  bool byte_level = true;
+  bool nfc = false;  ///< text is brought to Unicode's form C first
+  /// Ids of added tokens that take the blanks before (after) them along.
+  std::vector<uint32_t> strip_left, strip_right;
+  bool lower_case = true, strip_accents = true;  ///< WordPiece
+  std::string precompiled_charsmap;              ///< Unigram: SentencePiece's normalizer, raw bytes
   /// Set where a tokenizer.json spells its own pre-tokenizer: PCRE2 patterns applied in turn,
   /// instead of those of `pre`.
   std::vector<std::string> pre_patterns;

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/tokenizers/bpe.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "text/tokenizers/byte_chars.h"
+#include "text/tokenizers/special_tokens.h"
+
+namespace rlx::text {
+namespace {
+
+std::vector<std::string_view> patterns_of(const Vocabulary& vocabulary) {
+  if (!vocabulary.pre_patterns.empty()) {
+    return {vocabulary.pre_patterns.begin(), vocabulary.pre_patterns.end()};
+  }
+  if (!vocabulary.byte_level) return {};
+  const auto patterns = pre_tokenizer_family(vocabulary.pre).patterns;
+  return {patterns.begin(), patterns.end()};
+}
+
+bool ignores_merges(const Vocabulary& vocabulary) {
+  if (vocabulary.ignore_merges) return *vocabulary.ignore_merges;
+  const bool named = vocabulary.byte_level && vocabulary.pre_patterns.empty();
+  return named && pre_tokenizer_family(vocabulary.pre).ignore_merges;
+}
+
+/// GGUF files of byte-level vocabularies carry add_space_prefix without a meaning.
+bool prefixes_blank(const Vocabulary& vocabulary) {
+  const bool means_it = !vocabulary.byte_level || !vocabulary.pre_patterns.empty();
+  return means_it && vocabulary.add_space_prefix.value_or(false);
+}
+
+std::string with_marks(std::string_view text, bool prefix) {
+  std::string out;
+  out.reserve(text.size() + text.size() / 2 + blank_mark.size());
+  if (prefix) out += blank_mark;
+  for (const char c : text) {
+    if (c == ' ') {
+      out += blank_mark;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Bpe::Bpe(const Vocabulary& vocabulary, const TokenMap& map)
+    : vocabulary_(vocabulary),
+      map_(map),
+      pre_tokenizer_(patterns_of(vocabulary)),
+      ignore_merges_(ignores_merges(vocabulary)),
+      add_space_prefix_(prefixes_blank(vocabulary)),
+      byte_ids_(byte_token_ids(vocabulary)) {
+  if (vocabulary.byte_level) {
+    for (uint32_t b = 0; b < 256; ++b) {
+      byte_ids_[b] = map.find(ByteChars::instance().spelling(static_cast<uint8_t>(b)));
+    }
+  }
+  add_merges();
+}
+
+void Bpe::add_merges() {
+  merges_.reserve(vocabulary_.merges.size());
+  std::string joined;
+  for (uint32_t rank = 0; rank < vocabulary_.merges.size(); ++rank) {
+    const std::string_view merge = vocabulary_.merges[rank];
+    const size_t blank = merge.find(' ');
+    if (blank == 0 || blank >= merge.size() - 1 || merge.find(' ', blank + 1) != merge.npos) {
+      fail(ErrorCode::InvalidFile,
+           "tokenizer: merge {} is \"{}\", allowed is two tokens with one blank between", rank,
+           merge.substr(0, 80));
+    }
+    const uint32_t left = map_.find(merge.substr(0, blank));
+    if (left == no_token) continue;
+    const uint32_t right = map_.find(merge.substr(blank + 1));
+    if (right == no_token) continue;
+    joined.assign(merge, 0, blank);
+    joined.append(merge, blank + 1);
+    const uint32_t result = map_.find(joined);
+    if (result != no_token) merges_.add(left, right, rank, result);
+  }
+}
+
+void Bpe::encode(std::string_view text, std::vector<uint32_t>& ids) const {
+  std::string marked;
+  if (!vocabulary_.byte_level) {
+    marked = with_marks(text, add_space_prefix_);
+    text = marked;
+  } else if (add_space_prefix_ && !text.starts_with(' ')) {
+    marked = fmt::format(" {}", text);
+    text = marked;
+  }
+  std::vector<uint32_t> symbols;
+  for (const PreTokenizer::Piece piece : pre_tokenizer_.split(text)) {
+    encode_piece(text.substr(piece.begin, piece.size), symbols, ids);
+  }
+}
+
+/// The token that is all of `piece`, or no_token.
+uint32_t Bpe::whole(std::string_view piece) const {
+  if (!vocabulary_.byte_level) return map_.find(piece);
+  if (piece.size() > map_.longest()) return no_token;
+  std::string spelled;
+  for (const char c : piece) spelled += ByteChars::instance().spelling(static_cast<uint8_t>(c));
+  return map_.find(spelled);
+}
+
+void Bpe::encode_piece(std::string_view piece, std::vector<uint32_t>& symbols,
+                       std::vector<uint32_t>& ids) const {
+  if (ignore_merges_) {
+    const uint32_t id = whole(piece);
+    if (id != no_token) {
+      ids.push_back(id);
+      return;
+    }
+  }
+  symbols.clear();
+  append_symbols(piece, symbols);
+  merges_.apply(symbols);
+  std::copy_if(symbols.begin(), symbols.end(), std::back_inserter(ids),
+               [](uint32_t id) { return id != no_token; });
+}
+
+void Bpe::append_symbols(std::string_view piece, std::vector<uint32_t>& symbols) const {
+  if (vocabulary_.byte_level) {
+    for (const char c : piece) symbols.push_back(byte_ids_[static_cast<uint8_t>(c)]);
+    return;
+  }
+  for (size_t at = 0; at < piece.size();) {
+    const std::string_view character = piece.substr(at, utf8_length(piece[at]));
+    at += character.size();
+    const uint32_t id = map_.find(character);
+    if (id != no_token) {
+      symbols.push_back(id);
+    } else {
+      append_bytes(character, symbols);
+    }
+  }
+}
+
+void Bpe::append_bytes(std::string_view character, std::vector<uint32_t>& symbols) const {
+  const auto known = [&](char c) { return byte_ids_[static_cast<uint8_t>(c)] != no_token; };
+  if (std::all_of(character.begin(), character.end(), known)) {
+    for (const char c : character) symbols.push_back(byte_ids_[static_cast<uint8_t>(c)]);
+  } else {
+    symbols.push_back(vocabulary_.unk.value_or(no_token));
+  }
+}
+
+}  // namespace rlx::text

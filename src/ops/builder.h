@@ -51,6 +51,10 @@ class Builder {
 
 /// Attributes with an op's defaults filled in; Error for a missing or unknown one.
 Attrs complete_attrs(const OpDef& def, const Attrs& given);
+/// Attributes in their one stored form: axes counted from the front and sorted, no axes meaning
+/// all of them, strides of all ones left empty, the -1 of a reshape resolved.
+Attrs normalize_attrs(OpKind op, std::span<const TensorType> operands, Attrs attrs,
+                      std::span<const Symbol> symbols);
 /// Checks operand count and infers result types (attributes must be complete).
 std::vector<TensorType> infer_types(OpKind op, std::span<const TensorType> operands,
                                     const Attrs& attrs, std::span<const Symbol> symbols);

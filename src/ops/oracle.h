@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ namespace rlx {
 OracleTensor oracle_from_bytes(DType dtype, std::vector<int64_t> shape,
                                std::span<const std::byte> bytes);
 std::vector<std::byte> oracle_to_bytes(const OracleTensor& tensor);
+
+/// A number of type `from` as `cast` gives it in type `to` (Float, Int or Bool). f32 keeps the
+/// double: the oracle is the float64 truth that f32 kernels are judged against.
+double convert_number(DType from, DType to, double x);
+/// What a result of type `dtype` holds of x: narrow floats round, integers wrap around.
+double storable(DType dtype, double x);
 
 /// The evaluator by definition: runs a graph in float64 through references and lowerings. It is
 /// what kernels are judged against, what folds constants, and what runs an op without a kernel.

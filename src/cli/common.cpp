@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/common.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/mapped_file.h"
+
+namespace rlx::cli {
+namespace {
+
+std::atomic<bool> interrupt_flag{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void on_interrupt(int signal) {
+  if (interrupt_flag.exchange(true)) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+}
+
+DType parse_kv(const std::string& name) {
+  for (const DType d : {DType::F16, DType::F32, DType::Q8_0}) {
+    if (dtype_name(d) == name) return d;
+  }
+  fail(ErrorCode::InvalidArgument, "--kv {}: the cache is kept as f16, f32 or q8_0", name);
+}
+
+}  // namespace
+
+void EngineFlags::add_to(CLI::App& command) {
+  command.add_option("MODEL", model, "a GGUF file (any shard of a set) or a safetensors folder")
+      ->required();
+  command
+      .add_option("--ctx", context,
+                  "tokens of prompt and answer together (default: the model's, at most 4096)")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+  command.add_option("-t,--threads", threads, "worker threads (default: one per usable core)")
+      ->check(CLI::Range(1, 256));
+  command.add_option("--kv", kv, "storage of the KV cache: f16, f32 or q8_0")
+      ->check(CLI::IsMember({"f16", "f32", "q8_0"}))
+      ->capture_default_str();
+  command.add_option("--isa", isa,
+                     "kernels to use: v2, v3, v4 or v4_vnni (default: the best this machine has)");
+}
+
+EngineOptions EngineFlags::options() const {
+  EngineOptions o;
+  o.context = context;
+  o.threads = threads;
+  o.isa = isa;
+  o.kv = parse_kv(kv);
+  return o;
+}
+
+const std::atomic<bool>& interrupted() { return interrupt_flag; }
+
+void catch_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);  // no SA_RESTART: a blocked read returns
+}
+
+void write_stdout(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    fail(ErrorCode::Io, "cannot write to standard output: {}", std::strerror(errno));
+  }
+}
+
+std::string read_input(const std::string& path) {
+  if (path != "-") return read_text_file(path);
+  std::string text;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(STDIN_FILENO, buffer, sizeof buffer);
+    if (n == 0) return text;
+    if (n < 0) fail(ErrorCode::Io, "cannot read standard input: {}", std::strerror(errno));
+    text.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+std::vector<uint32_t> read_ids(const std::string& path) {
+  const auto json = nlohmann::json::parse(read_input(path), nullptr, false);
+  if (!json.is_array()) {
+    fail(ErrorCode::InvalidFile, "'{}' must be a JSON array of token ids", path);
+  }
+  std::vector<uint32_t> ids;
+  for (const auto& entry : json) {
+    const bool whole = entry.is_number_unsigned() && entry.get<uint64_t>() <= UINT32_MAX;
+    if (!whole) {
+      fail(ErrorCode::InvalidArgument, "'{}', entry {}: {} is no token id (0 to {})", path,
+           ids.size(), entry.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace),
+           UINT32_MAX);
+    }
+    ids.push_back(entry.get<uint32_t>());
+  }
+  return ids;
+}
+
+int64_t peak_rss_bytes() {
+  struct rusage usage {};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
+}
+
+ProgressBar::ProgressBar(std::string label)
+    : label_(std::move(label)), visible_(isatty(STDERR_FILENO) == 1) {}
+
+ProgressBar::~ProgressBar() {
+  if (visible_) std::fputs("\r\x1b[K", stderr);
+}
+
+void ProgressBar::update(int64_t done, int64_t total) {
+  if (!visible_ || total <= 0) return;
+  const int64_t filled = done * 30 / total;
+  fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {}/{}", label_, "", filled, "", 30 - filled, done,
+             total);
+  std::fflush(stderr);
+}
+
+}  // namespace rlx::cli

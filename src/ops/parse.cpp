@@ -38,7 +38,7 @@ class Lexer {
   }
   [[noreturn]] void reject(const std::string& expected) const {
     fail(ErrorCode::InvalidFile, "line {}, column {}: found {}, expected {}", token_.line,
-         token_.column, token_.kind == TokenKind::End ? "the end" : "'" + token_.text + "'",
+         token_.column, token_.kind == TokenKind::End ? "the end" : fmt::format("'{}'", token_.text),
          expected);
   }
 
@@ -101,7 +101,7 @@ class Lexer {
     token_.kind = TokenKind::String;
     for (++pos_; at(pos_) != '"'; ++pos_) {
       if (pos_ >= text_.size() || at(pos_) == '\n') {
-        token_.text = "\"";
+        token_.text.assign(1, '"');
         reject("a closing '\"'");
       }
       if (at(pos_) == '\\') ++pos_;

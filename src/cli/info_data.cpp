@@ -12,7 +12,9 @@
 namespace rlx::cli {
 namespace {
 
-bool starts_with_magic(const std::string& path) {
+bool looks_like_gguf(const std::string& path) {
+  if (is_folder(path)) return false;
+  if (path.ends_with(".gguf")) return true;
   const auto file = MappedFile::open(path);
   const auto bytes = file->bytes();
   return bytes.size() >= 4 &&
@@ -109,7 +111,7 @@ ModelInfo gather_info(const std::string& path) {
          "folder is needed",
          path);
   }
-  if (!is_folder(path) && starts_with_magic(path)) {
+  if (looks_like_gguf(path)) {
     read_gguf(info);
   } else if (looks_like_safetensors(path)) {
     read_safetensors(info);

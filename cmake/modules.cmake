@@ -41,7 +41,9 @@ function(rlx_cpu_backend)
       add_library(rlx_cpu_${level} OBJECT ${kernels})
       target_include_directories(rlx_cpu_${level} PRIVATE ${PROJECT_SOURCE_DIR}/src)
       target_compile_options(rlx_cpu_${level} PRIVATE ${isa_${level}} -O3 -ffp-contract=fast
-                             -fno-math-errno)
+                             -fno-math-errno
+                             # GCC 12 warns inside its own intrinsics headers.
+                             $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
       target_compile_definitions(rlx_cpu_${level} PRIVATE RLX_ISA=isa_${level})
       target_sources(rlx_backends_cpu PRIVATE $<TARGET_OBJECTS:rlx_cpu_${level}>)
     endif()

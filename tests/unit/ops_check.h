@@ -14,8 +14,8 @@ namespace rlx::test {
 
 /// Where two lists of numbers first differ by more than tolerance * max(1, |expected|), in words;
 /// empty when they agree. NaN agrees with NaN, an infinity with itself.
-inline std::string difference(const std::vector<double>& found,
-                              const std::vector<double>& expected, double tolerance) {
+inline std::string difference(const std::vector<double>& found, const std::vector<double>& expected,
+                              double tolerance) {
   if (found.size() != expected.size()) {
     return fmt::format("{} numbers found, {} expected", found.size(), expected.size());
   }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays tests/data/ops_cases.json: what NumPy says every op gives (make_ops_data.py).
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "ops/oracle.h"
+#include "ops/parse.h"
+#include "ops_check.h"
+
+using namespace rlx;
+using nlohmann::json;
+
+namespace {
+
+std::vector<double> numbers(const json& list) {
+  std::vector<double> out;
+  for (const json& v : list) {
+    if (v.is_string()) {
+      const std::string s = v;
+      out.push_back(s == "nan" ? NAN : s == "inf" ? INFINITY : -INFINITY);
+    } else {
+      out.push_back(v.get<double>());
+    }
+  }
+  return out;
+}
+
+std::vector<std::byte> bytes_of_hex(const std::string& hex) {
+  std::vector<std::byte> out;
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    out.push_back(static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  }
+  return out;
+}
+
+OracleTensor tensor_of(const json& j, DType dtype) {
+  OracleTensor t;
+  t.dtype = dtype;
+  t.shape = j.at("shape").get<std::vector<int64_t>>();
+  if (j.contains("hex")) {
+    t.packed = bytes_of_hex(j.at("hex"));
+  } else {
+    t.data = numbers(j.at("data"));
+  }
+  return t;
+}
+
+json load_cases() {
+  const std::string path = std::string(RLX_TEST_DATA) + "/ops_cases.json";
+  std::ifstream file(path);
+  REQUIRE_MESSAGE(file.good(), path);
+  return json::parse(file);
+}
+
+std::vector<OracleTensor> run_case(const json& c, const Graph& graph) {
+  OracleRun run;
+  for (const json& v : c.value("symbols", json::array())) run.symbols.push_back(v);
+  for (const auto& [name, t] : c.at("inputs").items()) {
+    run.inputs[name] = tensor_of(t, graph.type(graph.find(name)).dtype);
+  }
+  return evaluate(graph, run);
+}
+
+}  // namespace
+
+TEST_CASE("ops agree with NumPy") {
+  const json cases = load_cases();
+  CHECK(cases.size() > 250);
+  std::set<OpKind> seen;
+  for (const json& c : cases) {
+    CAPTURE(c.at("graph").get<std::string>());
+    const Graph graph = parse_graph(c.at("graph").get<std::string>());
+    for (const NodeId id : graph.order()) seen.insert(graph.node(id).op);
+    const std::vector<OracleTensor> found = run_case(c, graph);
+    REQUIRE(found.size() == c.at("expected").size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      const json& expected = c.at("expected")[i];
+      CHECK(found[i].shape == expected.at("shape").get<std::vector<int64_t>>());
+      const std::vector<double> values = numbers(expected.at("data"));
+      const double tolerance = c.at("tolerance");
+      CHECK(test::difference(found[i].data, values, tolerance) == "");
+      if (values.empty()) continue;
+      std::vector<double> wrong = values;
+      wrong[wrong.size() / 2] += 0.01 * std::max(1.0, std::abs(wrong[wrong.size() / 2]));
+      CHECK(test::difference(found[i].data, wrong, tolerance) != "");
+    }
+  }
+  for (size_t i = 0; i < kOpCount; ++i) {
+    const auto op = static_cast<OpKind>(i);
+    if (op == OpKind::Weight || op == OpKind::Constant) continue;
+    CAPTURE(op_name(op));
+    CHECK(seen.count(op) == 1);
+  }
+}

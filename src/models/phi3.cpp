@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/architectures.h"
+
+namespace rlx {
+
+// Phi 3 and 4: one matrix for q, k and v and one for gate and up, LongRoPE with two sets of
+// factors, and a window on every layer where the file has one.
+void build_phi3(Decoder& model) {
+  Builder& b = model.builder();
+  const HyperParameters& h = model.hyper();
+  const int64_t dims = read_rope_dims(model.checkpoint(), h.head_dim);
+
+  Value x = model.embed_tokens();
+  const Rotation rope =
+      model.rotation("rope", read_rope(model.checkpoint(), dims, model.context()), "neox");
+  for (int64_t i = 0; i < model.layers(); ++i) {
+    const Value a = model.rms_norm(x, model.block(i, "attn_norm"));
+    const Heads heads = model.rotate(model.project_heads(a, i), i, rope);
+    Value y = model.attend(heads, i, {h.attention_scale, 0, h.window});
+    model.keep_wanted_rows(i, x, y);
+    x = b.add(x, model.project_output(y, i));
+    const Value f = model.rms_norm(x, model.block(i, "ffn_norm"));
+    x = b.add(x, model.gated_feed_forward(f, i, "silu"));
+  }
+  model.finish(model.rms_norm(x, "output_norm"));
+}
+
+}  // namespace rlx

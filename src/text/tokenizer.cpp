@@ -23,16 +23,19 @@ constexpr size_t max_text_bytes = size_t{1} << 30;  ///< places in a text are ke
 
 /// The tokens that stretches of text may become; control tokens never do.
 TokenMap plain_tokens(const Vocabulary& vocabulary) {
-  TokenMap map;
-  map.reserve(vocabulary.tokens.size());
+  std::vector<TokenMap::Entry> entries;
+  entries.reserve(vocabulary.tokens.size());
   const bool unused = vocabulary.model == TokenizerModel::Spm;
   for (uint32_t id = 0; id < vocabulary.tokens.size(); ++id) {
     const TokenType type = vocabulary.types[id];
     if (type == TokenType::Normal || type == TokenType::UserDefined ||
         (unused && type == TokenType::Unused)) {
-      map.add(vocabulary.tokens[id], id);
+      entries.push_back({vocabulary.tokens[id], id});
     }
   }
+  TokenMap map;
+  map.reserve(entries.size());
+  map.add_all(entries);
   return map;
 }
 
@@ -117,12 +120,13 @@ struct Tokenizer::Impl {
          vocabulary.tokens.size());
   }
 
-  void encode_plain(std::string_view text, std::vector<uint32_t>& ids) const {
+  void encode_plain(std::string_view text, bool first, std::vector<uint32_t>& ids) const {
     if (text.empty()) return;
+    const bool prefix = first || !vocabulary.space_prefix_once;
     if (vocabulary.nfc && !is_ascii(text)) {
-      algorithm->encode(composed(text), ids);
+      algorithm->encode(composed(text), prefix, ids);
     } else {
-      algorithm->encode(text, ids);
+      algorithm->encode(text, prefix, ids);
     }
   }
 
@@ -173,7 +177,7 @@ std::vector<uint32_t> Tokenizer::encode(std::string_view text, EncodeOptions opt
     const bool found = match.begin != std::string_view::npos;
     std::string_view plain = text.substr(at, found ? match.begin - at : text.size() - at);
     if (found && impl_->added.strips_left(match.id)) plain = without_trailing(plain);
-    impl_->encode_plain(plain, ids);
+    impl_->encode_plain(plain, at == 0, ids);
     if (!found) break;
     // A text that spells the start token itself has one already.
     if (!(add_bos && match.begin == 0 && match.id == *bos())) ids.push_back(match.id);
@@ -213,7 +217,7 @@ void Tokenizer::append_piece(uint32_t id, bool show_special, bool& at_start,
     case TokenType::Unused:
       if (!show_special) return;
       out += text;
-      at_start = prefixes_blank();
+      at_start = prefixes_blank() && !impl_->vocabulary.space_prefix_once;
       return;
     case TokenType::UserDefined:
       if (marks_blanks(impl_->vocabulary)) {
@@ -221,7 +225,7 @@ void Tokenizer::append_piece(uint32_t id, bool show_special, bool& at_start,
       } else {
         out += text;
       }
-      at_start = prefixes_blank();
+      at_start = prefixes_blank() && !impl_->vocabulary.space_prefix_once;
       return;
     case TokenType::Byte: out += static_cast<char>(*byte_of_token(text)); break;
     case TokenType::Normal: {

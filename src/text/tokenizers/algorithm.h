@@ -11,9 +11,9 @@ namespace rlx::text {
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
-  /// Appends the ids of `text`, valid UTF-8 that holds no added token. Each call sees a text that
-  /// begins the input or follows an added token.
-  virtual void encode(std::string_view text, std::vector<uint32_t>& ids) const = 0;
+  /// Appends the ids of `text`, valid UTF-8 that holds no added token. With `prefix`, the blank
+  /// that the vocabulary puts before a text is wanted, where it puts one.
+  virtual void encode(std::string_view text, bool prefix, std::vector<uint32_t>& ids) const = 0;
 };
 
 /// U+2581, how SentencePiece and GGUF's WordPiece vocabularies spell a blank.

@@ -31,6 +31,17 @@ bool prefixes_blank(const Vocabulary& vocabulary) {
   return means_it && vocabulary.add_space_prefix.value_or(false);
 }
 
+/// Where the one blank of a merge is.
+size_t blank_of_merge(std::string_view merge, size_t rank) {
+  const size_t blank = merge.find(' ');
+  if (blank == 0 || blank >= merge.size() - 1 || merge.find(' ', blank + 1) != merge.npos) {
+    fail(ErrorCode::InvalidFile,
+         "tokenizer: merge {} is \"{}\", allowed is two tokens with one blank between", rank,
+         merge.substr(0, 80));
+  }
+  return blank;
+}
+
 std::string with_marks(std::string_view text, bool prefix) {
   std::string out;
   out.reserve(text.size() + text.size() / 2 + blank_mark.size());
@@ -63,33 +74,37 @@ Bpe::Bpe(const Vocabulary& vocabulary, const TokenMap& map)
 }
 
 void Bpe::add_merges() {
+  constexpr size_t block = 64;
   merges_.reserve(vocabulary_.merges.size());
-  std::string joined;
-  for (uint32_t rank = 0; rank < vocabulary_.merges.size(); ++rank) {
-    const std::string_view merge = vocabulary_.merges[rank];
-    const size_t blank = merge.find(' ');
-    if (blank == 0 || blank >= merge.size() - 1 || merge.find(' ', blank + 1) != merge.npos) {
-      fail(ErrorCode::InvalidFile,
-           "tokenizer: merge {} is \"{}\", allowed is two tokens with one blank between", rank,
-           merge.substr(0, 80));
+  std::array<std::string, block> joined;
+  std::array<std::string_view, 3 * block> texts;
+  std::array<uint32_t, 3 * block> ids;
+  for (size_t first = 0; first < vocabulary_.merges.size(); first += block) {
+    const size_t count = std::min(block, vocabulary_.merges.size() - first);
+    for (size_t i = 0; i < count; ++i) {
+      const std::string_view merge = vocabulary_.merges[first + i];
+      const size_t blank = blank_of_merge(merge, first + i);
+      joined[i].assign(merge, 0, blank);
+      joined[i].append(merge, blank + 1);
+      texts[3 * i] = merge.substr(0, blank);
+      texts[3 * i + 1] = merge.substr(blank + 1);
+      texts[3 * i + 2] = joined[i];
     }
-    const uint32_t left = map_.find(merge.substr(0, blank));
-    if (left == no_token) continue;
-    const uint32_t right = map_.find(merge.substr(blank + 1));
-    if (right == no_token) continue;
-    joined.assign(merge, 0, blank);
-    joined.append(merge, blank + 1);
-    const uint32_t result = map_.find(joined);
-    if (result != no_token) merges_.add(left, right, rank, result);
+    map_.find_all(std::span(texts).first(3 * count), ids);
+    for (size_t i = 0; i < count; ++i) {
+      const auto known = std::span(ids).subspan(3 * i, 3);
+      if (std::find(known.begin(), known.end(), no_token) != known.end()) continue;
+      merges_.add(known[0], known[1], static_cast<uint32_t>(first + i), known[2]);
+    }
   }
 }
 
-void Bpe::encode(std::string_view text, std::vector<uint32_t>& ids) const {
+void Bpe::encode(std::string_view text, bool prefix, std::vector<uint32_t>& ids) const {
   std::string marked;
   if (!vocabulary_.byte_level) {
-    marked = with_marks(text, add_space_prefix_);
+    marked = with_marks(text, prefix && add_space_prefix_);
     text = marked;
-  } else if (add_space_prefix_ && !text.starts_with(' ')) {
+  } else if (prefix && add_space_prefix_ && !text.starts_with(' ')) {
     marked = fmt::format(" {}", text);
     text = marked;
   }

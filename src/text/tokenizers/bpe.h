@@ -19,7 +19,7 @@ class Bpe final : public Algorithm {
   /// `vocabulary` and `map` (of its tokens that text may become) must outlive this. InvalidFile for
   /// a malformed merge; merges that name no tokens are left out.
   Bpe(const Vocabulary& vocabulary, const TokenMap& map);
-  void encode(std::string_view text, std::vector<uint32_t>& ids) const override;
+  void encode(std::string_view text, bool prefix, std::vector<uint32_t>& ids) const override;
 
  private:
   void add_merges();

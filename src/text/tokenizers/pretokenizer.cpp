@@ -5,6 +5,9 @@
 #include <pcre2.h>
 #include <utf8proc.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -20,8 +23,24 @@ constexpr std::string_view threes_from_right = R"((?=(\d{3})+(?!\d)))";
 /// White_Space of Unicode. PCRE2's \s takes U+180E as well, which left that set in Unicode 6.3.
 constexpr std::string_view white_space = R"(\t-\r\x{85}\p{Z})";
 
-/// `pattern` with \s and \S spelled out, and the end anchor of "\s+$" kept from being tried anew at
-/// each blank of a run.
+/// Scripts that patterns name. PCRE2's \p{Han} goes by script extensions and so takes punctuation
+/// such as U+3002 as well; \p{sc:Han} goes by the script alone, as other engines do.
+constexpr std::string_view scripts[] = {
+    "Arabic",   "Armenian",  "Bengali",   "Bopomofo", "Common",   "Cyrillic", "Devanagari",
+    "Ethiopic", "Georgian",  "Greek",     "Gujarati", "Gurmukhi", "Han",      "Hangul",
+    "Hebrew",   "Hiragana",  "Inherited", "Kannada",  "Katakana", "Khmer",    "Lao",
+    "Latin",    "Malayalam", "Mongolian", "Myanmar",  "Oriya",    "Sinhala",  "Tamil",
+    "Telugu",   "Thai",      "Tibetan"};
+
+/// What `\p{NAME}` at the start of `text` is to be after its brace, "sc:" for a script.
+std::string_view property_prefix(std::string_view text) {
+  if (!text.starts_with("\\p{") && !text.starts_with("\\P{")) return "";
+  const std::string_view name = text.substr(3, text.find('}') - 3);
+  return std::find(std::begin(scripts), std::end(scripts), name) != std::end(scripts) ? "sc:" : "";
+}
+
+/// `pattern` with \s, \S and scripts spelled out, and the end anchor of "\s+$" kept from being
+/// tried anew at each blank of a run.
 std::string respelled(std::string_view pattern) {
   if (pattern == R"(\s+$)") pattern = R"((?<!\s)\s++$)";
   std::string out;
@@ -29,8 +48,13 @@ std::string respelled(std::string_view pattern) {
   for (size_t at = 0; at < pattern.size(); ++at) {
     const char c = pattern[at];
     if (c == '\\' && at + 1 < pattern.size()) {
+      const std::string_view prefix = property_prefix(pattern.substr(at));
       const char escaped = pattern[++at];
-      if (escaped == 's') {
+      if (!prefix.empty()) {
+        out += pattern.substr(at - 1, 3);
+        out += prefix;
+        ++at;
+      } else if (escaped == 's') {
         out += in_class ? std::string(white_space) : fmt::format("[{}]", white_space);
       } else if (escaped == 'S' && !in_class) {
         out += fmt::format("[^{}]", white_space);

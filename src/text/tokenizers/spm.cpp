@@ -51,10 +51,10 @@ Spm::Spm(const Vocabulary& vocabulary, const TokenMap& map)
       std::none_of(vocabulary.tokens.begin(), vocabulary.tokens.end(), has_blank_inside);
 }
 
-void Spm::encode(std::string_view text, std::vector<uint32_t>& ids) const {
+void Spm::encode(std::string_view text, bool prefix, std::vector<uint32_t>& ids) const {
   std::string marked;
   marked.reserve(text.size() + text.size() / 2 + blank_mark.size());
-  if (add_space_prefix_) marked += blank_mark;
+  if (prefix && add_space_prefix_) marked += blank_mark;
   for (const char c : text) {
     if (c == ' ') {
       marked += blank_mark;

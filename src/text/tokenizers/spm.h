@@ -16,7 +16,7 @@ class Spm final : public Algorithm {
   /// `vocabulary` and `map` (of its tokens that text may become, Unused ones too) must outlive
   /// this; its scores must be as many as its tokens.
   Spm(const Vocabulary& vocabulary, const TokenMap& map);
-  void encode(std::string_view text, std::vector<uint32_t>& ids) const override;
+  void encode(std::string_view text, bool prefix, std::vector<uint32_t>& ids) const override;
 
  private:
   struct Run;

@@ -71,8 +71,8 @@ Unigram::Unigram(const Vocabulary& vocabulary)
   has_all_bytes_ = std::find(byte_ids_.begin(), byte_ids_.end(), no_token) == byte_ids_.end();
 }
 
-std::string Unigram::normalized(std::string_view text) const {
-  Collector out(add_space_prefix_, remove_extra_);
+std::string Unigram::normalized(std::string_view text, bool prefix) const {
+  Collector out(prefix && add_space_prefix_, remove_extra_);
   while (!text.empty()) {
     const CharsMap::Match match = chars_map_.longest_prefix(text);
     const size_t size = match.length > 0 ? match.length : utf8_length(text[0]);
@@ -82,10 +82,10 @@ std::string Unigram::normalized(std::string_view text) const {
   return out.take();
 }
 
-void Unigram::encode(std::string_view text, std::vector<uint32_t>& ids) const {
-  const std::string normal = normalized(text);
+void Unigram::encode(std::string_view text, bool prefix, std::vector<uint32_t>& ids) const {
+  const std::string normal = normalized(text, prefix);
   const std::string_view view = normal;
-  if (view == blank_mark && add_space_prefix_ && remove_extra_) return;
+  if (view == blank_mark && prefix && add_space_prefix_ && remove_extra_) return;
   std::vector<Step> steps(view.size() + 1);
   steps[0].score = 0;
   for (size_t at = 0; at < view.size(); at += utf8_length(view[at])) {

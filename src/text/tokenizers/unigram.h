@@ -17,10 +17,10 @@ class Unigram final : public Algorithm {
  public:
   /// `vocabulary` must outlive this; its scores must be as many as its tokens.
   explicit Unigram(const Vocabulary& vocabulary);
-  void encode(std::string_view text, std::vector<uint32_t>& ids) const override;
+  void encode(std::string_view text, bool prefix, std::vector<uint32_t>& ids) const override;
 
  private:
-  std::string normalized(std::string_view text) const;
+  std::string normalized(std::string_view text, bool prefix) const;
   void append_unknown(std::string_view text, std::vector<uint32_t>& ids) const;
 
   const Vocabulary& vocabulary_;

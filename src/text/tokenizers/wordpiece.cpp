@@ -142,7 +142,7 @@ WordPiece::WordPiece(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {
   }
 }
 
-void WordPiece::encode(std::string_view text, std::vector<uint32_t>& ids) const {
+void WordPiece::encode(std::string_view text, bool /*prefix*/, std::vector<uint32_t>& ids) const {
   Words words(vocabulary_, [&](std::string_view word) { encode_word(word, ids); });
   for (size_t at = 0; at < text.size();) words.add(decode_utf8(text, at));
   words.flush();

@@ -16,7 +16,7 @@ class WordPiece final : public Algorithm {
   /// `vocabulary` must outlive this. Word starts are the tokens spelled with a leading U+2581 and
   /// parts of words the others; a vocabulary without that mark uses "##" for parts instead.
   explicit WordPiece(const Vocabulary& vocabulary);
-  void encode(std::string_view text, std::vector<uint32_t>& ids) const override;
+  void encode(std::string_view text, bool prefix, std::vector<uint32_t>& ids) const override;
 
  private:
   void encode_word(std::string_view word, std::vector<uint32_t>& ids) const;

@@ -43,7 +43,7 @@ function(rlx_cpu_backend)
       target_compile_options(rlx_cpu_${level} PRIVATE ${isa_${level}} -O3 -ffp-contract=fast
                              -fno-math-errno
                              # GCC 12 warns inside its own intrinsics headers.
-                             $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+                             "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized>")
       target_compile_definitions(rlx_cpu_${level} PRIVATE RLX_ISA=isa_${level})
       target_sources(rlx_backends_cpu PRIVATE $<TARGET_OBJECTS:rlx_cpu_${level}>)
     endif()

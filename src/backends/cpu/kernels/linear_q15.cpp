@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/kernels/linear_q15.h"
+
+#include "backends/cpu/kernels/linear.h"
+
+#if defined(__AVX512VNNI__)
+
+namespace rlx::cpu::RLX_ISA {
+namespace {
+
+RLX_INLINE Codes load_32_or_zero(const int8_t* p, bool present) {
+  const __mmask64 mask = present ? 0xffffffffu : 0;
+  return as_codes(_mm512_maskz_loadu_epi8(mask, p));
+}
+RLX_INLINE Codes join_halves(Codes low, Codes high) {
+  return reinterpret_cast<Codes>(__builtin_shufflevector(
+      reinterpret_cast<Words64>(low), reinterpret_cast<Words64>(high), 0, 1, 2, 3, 8, 9, 10, 11));
+}
+
+/// Sums of the first and last 16 integers of a block.
+struct HalfSums {
+  int32_t of[2];
+};
+RLX_INLINE HalfSums sum_halves(const Q15Block& block) {
+  const __m512i weights = _mm512_inserti64x4(_mm512_set1_epi8(1), _mm256_set1_epi8(-128), 0);
+  const VecI s = dot_bytes(VecI{}, as_codes(weights), load64(block.hi));
+  return {{(s[0] + s[1]) + (s[2] + s[3]) + (s[8] + s[9]) + (s[10] + s[11]),
+           (s[4] + s[5]) + (s[6] + s[7]) + (s[12] + s[13]) + (s[14] + s[15])}};
+}
+
+void prepare_quarters(float factor, const Q15Block* x, int64_t blocks, QuarterX* out) {
+  const Codes ones = Codes{} + 1;
+  for (int64_t b = 0; b < blocks; b += 4, ++out) {
+    const int n = blocks - b < 4 ? static_cast<int>(blocks - b) : 4;
+    const auto gather = [&](const int8_t* p) {
+      return load_quarters(reinterpret_cast<const uint8_t*>(p), sizeof(Q15Block), n);
+    };
+    out->hi[0] = gather(x[b].hi);
+    out->hi[1] = gather(x[b].hi + 16);
+    out->lo[0] = gather(x[b].lo);
+    out->lo[1] = gather(x[b].lo + 16);
+    VecI sum = dot_bytes(dot_bytes(VecI{}, ones, out->hi[0]), ones, out->hi[1]) << 7;
+    sum = dot_bytes(dot_bytes(sum, ones, out->lo[0]), ones, out->lo[1]);
+    float scale[16];
+    for (int i = 0; i < 16; ++i) scale[i] = i / 4 < n ? x[b + i / 4].scale : 0.0f;
+    out->scale = load(scale);
+    out->aux = to_f32(sum) * out->scale * factor;
+  }
+}
+
+void prepare_halves(const VnniType& type, float factor, const Q15Block* x, int64_t blocks,
+                    HalfX* out) {
+  for (int64_t b = 0; b < blocks; b += 8, ++out) {
+    const int n = blocks - b < 8 ? static_cast<int>(blocks - b) : 8;
+    float aux[16] = {};
+    for (int i = 0; i < n; ++i) {
+      const Q15Block& block = x[b + i];
+      if (type.group == 32) {
+        aux[type.min_lane + i] = block.scale * static_cast<float>(block.sum) * factor;
+      } else {
+        const HalfSums sums = sum_halves(block);
+        aux[2 * i] = block.scale * static_cast<float>(sums.of[0]) * factor;
+        aux[2 * i + 1] = block.scale * static_cast<float>(sums.of[1]) * factor;
+      }
+    }
+    out->aux = load(aux);
+    for (int j = 0; j < 4; ++j) {
+      const int first = type.order.run[j][0], second = type.order.run[j][1];
+      out->hi[j] = join_halves(load_32_or_zero(x[b + first].hi, first < n),
+                               load_32_or_zero(x[b + second].hi, second < n));
+      out->lo[j] = join_halves(load_32_or_zero(x[b + first].lo, first < n),
+                               load_32_or_zero(x[b + second].lo, second < n));
+      float scale[16];
+      for (int i = 0; i < 16; ++i) {
+        const int run = i < 8 ? first : second;
+        scale[i] = run < n ? x[b + run].scale : 0.0f;
+      }
+      out->scale[j] = load(scale);
+    }
+  }
+}
+
+void prepare_tile_row(const VnniType& type, const Q15Block* x, int64_t blocks, TileX* out) {
+  for (int64_t b = 0; b < blocks; ++b) {
+    const auto widen = [](const int8_t* p) {
+      return reinterpret_cast<Codes16>(
+          _mm512_maskz_cvtepi8_epi16(~0u, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
+    };
+    const Codes16 q = (widen(x[b].hi) << 7) + widen(x[b].lo);
+    __builtin_memcpy(out[b].q, &q, sizeof q);
+    out[b].scale = x[b].scale;
+    const bool halves = type.has_min && type.group == 16;
+    const HalfSums sums = halves ? sum_halves(x[b]) : HalfSums{{x[b].sum, x[b].sum}};
+    out[b].sums[0] = x[b].scale * static_cast<float>(sums.of[0]);
+    out[b].sums[1] = x[b].scale * static_cast<float>(sums.of[1]);
+  }
+}
+
+const Q15Block* x_blocks(const LinearJob& job, int64_t i) {
+  return reinterpret_cast<const Q15Block*>(job.x_row(i));
+}
+
+void stream(const LinearJob& job, const VnniType& type, int64_t n0, int64_t n1, uint8_t* scratch) {
+  const int64_t steps = round_up(job.k, 256) / 256;
+  StreamCall call{};
+  call.type = &job.type;
+  call.w = job.w + n0 * job.row_bytes;
+  call.row_bytes = job.row_bytes;
+  call.rows = n1 - n0;
+  call.k = job.k;
+  call.bias = job.bias != nullptr ? job.bias + n0 : nullptr;
+  call.x = scratch;
+  call.x_stride = steps * prepared_bytes_256;
+  call.staging = reinterpret_cast<StagedStep*>(scratch + linear_stream_rows * call.x_stride);
+  for (int64_t c = 0; c < job.count; ++c) {
+    uint8_t* out = scratch + c * call.x_stride;
+    const float factor = type.has_min ? type.min_sign : -static_cast<float>(job.type.offset);
+    if (type.quarter) {
+      prepare_quarters(factor, x_blocks(job, c), job.k / 32, reinterpret_cast<QuarterX*>(out));
+    } else {
+      prepare_halves(type, factor, x_blocks(job, c), job.k / 32, reinterpret_cast<HalfX*>(out));
+    }
+    call.y[c] = job.y_row(c) + n0;
+  }
+  type.stream[job.count - 1](call);
+}
+
+}  // namespace
+
+void linear_q15(const LinearJob& job, int64_t n0, int64_t n1, uint8_t* scratch) noexcept {
+  const VnniType& type = vnni_type(job.type);
+  if (job.count <= linear_stream_rows) {
+    if (job.count > 0) stream(job, type, n0, n1, scratch);
+    return;
+  }
+  TileX* x = reinterpret_cast<TileX*>(scratch);
+  const int64_t blocks = job.k / 32;
+  const int64_t chunk = job.count < linear_chunk_rows ? job.count : linear_chunk_rows;
+  TileCall call{&job, &type, 0, 0, x, 0, 0, scratch + round_up(chunk * blocks * sizeof(TileX), 64)};
+  for (int64_t first = 0; first < job.count; first += chunk) {
+    call.first_row = first;
+    call.count = job.count - first < chunk ? job.count - first : chunk;
+    for (int64_t i = 0; i < call.count; ++i) {
+      prepare_tile_row(type, x_blocks(job, first + i), blocks, x + i * blocks);
+    }
+    for (int64_t n = n0; n < n1; n += linear_tile) {
+      call.n0 = n;
+      call.n1 = n1 - n < linear_tile ? n1 : n + linear_tile;
+      run_tile(call);
+    }
+  }
+}
+
+int64_t linear_q15_scratch(int64_t rows, int64_t k) noexcept {
+  const int64_t steps = round_up(k, 256) / 256;
+  const int64_t streamed =
+      steps * (linear_stream_rows * prepared_bytes_256 + static_cast<int64_t>(sizeof(StagedStep)));
+  if (rows <= linear_stream_rows) return streamed;
+  const int64_t chunk = rows < linear_chunk_rows ? rows : linear_chunk_rows;
+  const int64_t tiled =
+      round_up(chunk * (k / 32) * static_cast<int64_t>(sizeof(TileX)), 64) + tile_scratch_bytes;
+  return tiled > streamed ? tiled : streamed;
+}
+
+}  // namespace rlx::cpu::RLX_ISA
+
+#else
+
+namespace rlx::cpu::RLX_ISA {
+
+// Rows that need VNNI are only offered at levels that have it.
+void linear_q15(const LinearJob&, int64_t, int64_t, uint8_t*) noexcept { __builtin_trap(); }
+int64_t linear_q15_scratch(int64_t, int64_t) noexcept { return 0; }
+
+}  // namespace rlx::cpu::RLX_ISA
+
+#endif

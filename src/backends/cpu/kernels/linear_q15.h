@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "backends/cpu/kernels/linear_job.h"
+#include "backends/cpu/kernels/linear_vnni.h"
+#include "quant/q15.h"
+
+// The parts of the Q15 linear kernel: prepared activations, streamed rows, unpacked tiles.
+#if defined(__AVX512VNNI__)
+
+namespace rlx::cpu::RLX_ISA {
+
+/// Up to 256 elements of a weight row in natural order, zeros behind the row's end.
+struct StagedStep {
+  alignas(64) uint8_t codes[256];
+  float scale[16];  ///< by group, of 16 or 32 elements
+  float min[16];    ///< zeros for types without
+};
+
+/// 128 activations in the order of a QuarterStep; `aux` is what a group's offset (times scale) or
+/// min contributes per lane.
+struct QuarterX {
+  Codes hi[2], lo[2];
+  VecF scale, aux;
+};
+/// 256 activations in the order of a HalfStep; `aux` is by group.
+struct HalfX {
+  Codes hi[4], lo[4];
+  VecF scale[4];
+  VecF aux;
+};
+
+/// Streams `rows` weight rows against one to four prepared activation rows.
+struct StreamCall {
+  const LinearParams* type;
+  const uint8_t* w;
+  int64_t row_bytes;
+  int64_t rows;
+  int64_t k;
+  const uint8_t* x;  ///< QuarterX or HalfX
+  int64_t x_stride;  ///< bytes from one prepared row to the next
+  float* y[linear_stream_rows];
+  const float* bias;    ///< of the first row, or null
+  StagedStep* staging;  ///< room for one row, for types without a vector form
+};
+
+/// How the kernels treat a weight type.
+struct VnniType {
+  bool quarter;  ///< prepared as QuarterX, otherwise as HalfX in this order:
+  HalfOrder order;
+  int group;
+  bool has_min;
+  int min_lane;
+  float min_sign;  ///< of the mins as `load` gives them
+  void (*unpack)(const LinearParams&, const uint8_t* row, int64_t step, int elements,
+                 StagedStep& out) noexcept;
+  void (*stream[linear_stream_rows])(const StreamCall&) noexcept;
+};
+
+/// The entry of a Packed type other than Q15.
+const VnniType& vnni_type(const LinearParams& params);
+
+/// Prepares one row of k / 32 blocks for `stream`; returns the bytes that are or would be written.
+int64_t prepare_stream_row(const VnniType& type, int32_t offset, const Q15Block* x, int64_t k,
+                           uint8_t* out);
+inline constexpr int64_t prepared_bytes_256 = sizeof(HalfX);
+static_assert(2 * sizeof(QuarterX) <= sizeof(HalfX));
+
+/// 32 activations as 16-bit integers, for tiles.
+struct alignas(16) TileX {
+  int16_t q[32];
+  float scale;
+  float sums[2];  ///< scale times the sum of q, by group of the weights; both halves alike for 32
+};
+
+/// Rows n0 … n1 - 1 (at most linear_tile) of the weights times all prepared rows of the job.
+struct TileCall {
+  const LinearJob* job;
+  const VnniType* type;
+  int64_t n0, n1;
+  const TileX* x;  ///< [count][k / 32], of the job's rows first_row …
+  int64_t first_row, count;
+  uint8_t* scratch;
+};
+void run_tile(const TileCall& call);
+/// Bytes of `scratch`.
+inline constexpr int64_t tile_scratch_bytes = linear_panel_q15 * linear_tile * 2 +
+                                              linear_panel_q15 / 16 * linear_tile * 8 +
+                                              16 * sizeof(StagedStep);
+
+}  // namespace rlx::cpu::RLX_ISA
+
+#endif

@@ -36,7 +36,8 @@ void check_operand_count(const OpDef& def, size_t found) {
 }
 
 void count_axis_from_front(int64_t& axis, size_t rank) {
-  if (axis < 0) axis += static_cast<int64_t>(rank);
+  const auto n = static_cast<int64_t>(rank);
+  if (axis < 0 && axis >= -n) axis += n;
 }
 
 }  // namespace
@@ -95,14 +96,17 @@ std::vector<TensorType> infer_types(OpKind op, std::span<const TensorType> opera
   const OpDef& def = op_def(op);
   check_operand_count(def, operands.size());
   RLX_CHECK(def.infer != nullptr);
-  std::vector<TensorType> types = def.infer(InferArgs{op, operands, attrs, symbols});
-  RLX_CHECK(types.size() == def.results);
   try {
+    std::vector<TensorType> types = def.infer(InferArgs{op, operands, attrs, symbols});
+    RLX_CHECK(types.size() == def.results);
     for (const TensorType& type : types) check_type(type, symbols);
+    return types;
   } catch (const Error& e) {
-    fail(e.code(), "{}: {}", op_name(op), e.message());
+    // What extents themselves refuse (an overflow, a product of symbols) does not name the op.
+    const std::string prefix = fmt::format("{}: ", op_name(op));
+    if (e.message().rfind(prefix, 0) == 0) throw;
+    throw Error(e.code(), prefix + e.message());
   }
-  return types;
 }
 
 std::vector<Value> Builder::ops(OpKind kind, std::vector<Value> operands, Attrs attrs,

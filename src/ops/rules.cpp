@@ -102,6 +102,9 @@ Shape broadcast_shapes(const InferArgs& a, const Shape& x, const Shape& y) {
   return out;
 }
 
-bool is_never_allowed(const InferArgs& a, const Dim& dim) { return dim.upper_bound(a.symbols) < 0; }
+bool is_never_allowed(const InferArgs& a, const Dim& dim) {
+  (void)dim.lower_bound(a.symbols);
+  return dim.upper_bound(a.symbols) < 0;
+}
 
 }  // namespace rlx

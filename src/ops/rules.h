@@ -46,7 +46,8 @@ size_t require_axis(const InferArgs& a, int64_t axis, size_t rank);
 /// NumPy's rule, aligned at the right: extents are equal or one of them is 1.
 Shape broadcast_shapes(const InferArgs& a, const Shape& x, const Shape& y);
 
-/// True when `dim` cannot be a non-negative number at any extent of the symbols.
+/// True when `dim` cannot be a non-negative number at any extent of the symbols; Error when it may
+/// leave 64 bits.
 bool is_never_allowed(const InferArgs& a, const Dim& dim);
 
 /// The common result of infer functions: one tensor of this type.

@@ -15,7 +15,7 @@ void check_heads(const InferArgs& a, int64_t heads, int64_t kv_heads) {
   }
   for (size_t i = 0; i < 3; ++i) {
     const int64_t groups = i == 0 ? heads : kv_heads;
-    if (a.operands[i].shape[1].static_value("attention: a width") % groups != 0) {
+    if (a.operands[i].shape[1].static_value("the width of an operand") % groups != 0) {
       fail_infer(a, "{} does not divide into {} heads", operand_text(a, i), groups);
     }
   }
@@ -80,8 +80,8 @@ std::vector<Value> lower_attention(Builder& b, const Node& n) {
   const Dim kv(kv_heads);
   const Dim queries = b.dim(n.operands[0], 0);
   const Dim keys = b.dim(n.operands[1], 0);
-  const Dim width = b.dim(n.operands[0], 1).divided_by(heads, "attention: the width of q");
-  const Dim v_width = b.dim(n.operands[2], 1).divided_by(kv_heads, "attention: the width of v");
+  const Dim width = b.dim(n.operands[0], 1).divided_by(heads, "the width of q");
+  const Dim v_width = b.dim(n.operands[2], 1).divided_by(kv_heads, "the width of v");
   const Value wide_q = widened(b, n.operands[0]);
   const DType wide = b.type(wide_q).dtype;
 

@@ -50,6 +50,7 @@ Dim missing_extent(const InferArgs& a, Shape from, const Shape& to, size_t hole)
   int64_t divisor = 1;
   for (size_t i = 0; i < to.size(); ++i) {
     if (i == hole) continue;
+    if (to[i] == Dim(0)) fail_infer(a, "the -1 in {} may be anything", text_of(a, to));
     const auto same = std::find(from.begin(), from.end(), to[i]);
     if (same != from.end()) {
       from.erase(same);
@@ -59,9 +60,8 @@ Dim missing_extent(const InferArgs& a, Shape from, const Shape& to, size_t hole)
       fail_infer(a, "the -1 in {} is not determined by {}", text_of(a, to), operand_text(a, 0));
     }
   }
-  if (divisor == 0) fail_infer(a, "the -1 in {} may be anything", text_of(a, to));
   return element_count(from).divided_by(
-      divisor, fmt::format("reshape: the -1 in {} for {}", text_of(a, to), operand_text(a, 0)));
+      divisor, fmt::format("the -1 in {} for {}", text_of(a, to), operand_text(a, 0)));
 }
 
 std::vector<TensorType> infer_reshape(const InferArgs& a) {

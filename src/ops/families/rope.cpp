@@ -43,8 +43,8 @@ std::vector<TensorType> infer_rope(const InferArgs& a) {
     fail_infer(a, "{} and {} must have one shape", operand_text(a, 1), operand_text(a, 2));
   }
   const int64_t heads = a.attrs.get_int(AttrKey::Heads);
-  const int64_t width = a.operands[0].shape[1].static_value("rope: the width of x");
-  const int64_t half = table[1].static_value("rope: the width of cos");
+  const int64_t width = a.operands[0].shape[1].static_value("the width of x");
+  const int64_t half = table[1].static_value("the width of cos");
   if (heads < 1 || width % heads != 0) {
     fail_infer(a, "{} does not divide into {} heads", operand_text(a, 0), heads);
   }
@@ -66,7 +66,7 @@ std::vector<Value> lower_rope(Builder& b, const Node& n) {
   const Value given = n.operands[0];
   const Value wide = widened(b, given);
   const Dim rows = b.dim(given, 0);
-  const Dim width = b.dim(given, 1).divided_by(heads, "rope: the width of x");
+  const Dim width = b.dim(given, 1).divided_by(heads, "the width of x");
   const Dim half = b.dim(n.operands[1], 1);
   const Dim turned = half * Dim(2);
   const Value x = b.reshape(wide, {rows, Dim(heads), width});

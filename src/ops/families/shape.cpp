@@ -192,6 +192,9 @@ std::vector<TensorType> infer_iota(const InferArgs& a) {
   if (!is_int(dtype) && !is_float(dtype)) {
     fail_infer(a, "dtype {} is not of an allowed class (Float, Int)", dtype_name(dtype));
   }
+  const Dim& at = a.attrs.get_dim(AttrKey::At);
+  (void)at.lower_bound(a.symbols);
+  (void)at.upper_bound(a.symbols);
   if (shape.size() != 1 || is_never_allowed(a, shape[0])) {
     fail_infer(a, "shape {} must have one extent, not negative", text_of(a, shape));
   }

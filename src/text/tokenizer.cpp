@@ -122,7 +122,8 @@ struct Tokenizer::Impl {
 
   void encode_plain(std::string_view text, bool first, std::vector<uint32_t>& ids) const {
     if (text.empty()) return;
-    const bool prefix = first || !vocabulary.space_prefix_once;
+    const bool prefix = (first || !vocabulary.space_prefix_once) &&
+                        !(vocabulary.space_prefix_if_missing && text.starts_with(' '));
     if (vocabulary.nfc && !is_ascii(text)) {
       algorithm->encode(composed(text), prefix, ids);
     } else {
@@ -151,6 +152,17 @@ struct Tokenizer::Impl {
   TokenMap map;
   std::unique_ptr<const Algorithm> algorithm;
 };
+
+void set_phi3_stripping(Vocabulary& vocabulary) {
+  const size_t count = std::min(vocabulary.tokens.size(), vocabulary.types.size());
+  for (uint32_t id = 0; id < count; ++id) {
+    const std::string& text = vocabulary.tokens[id];
+    const bool keeps = text == "<s>" || text == "<unk>" || text == "<|endoftext|>";
+    if (text == "</s>" || (vocabulary.types[id] == TokenType::Control && !keeps)) {
+      vocabulary.strip_right.push_back(id);
+    }
+  }
+}
 
 Tokenizer Tokenizer::create(Vocabulary vocabulary) {
   check_vocabulary(vocabulary);

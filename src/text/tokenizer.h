@@ -23,6 +23,11 @@ struct DecodeOptions {
   bool continuation = false;
 };
 
+/// Makes the control tokens and </s> of a Phi-3 vocabulary (Spm) take the white space behind them
+/// along, as that model's tokenizer does though its GGUF files do not say so; <s>, <unk> and
+/// <|endoftext|> do not.
+void set_phi3_stripping(Vocabulary& vocabulary);
+
 /// Text to token ids and back, by the rules of one vocabulary. Immutable, cheap to copy, and usable
 /// from any number of threads at once.
 class Tokenizer {

@@ -37,6 +37,7 @@ struct Vocabulary {
   /// Bpe: symbols are the 256 bytes; false: characters, blanks spelled U+2581, rare characters as
   /// the bytes <0xNN>.
   bool byte_level = true;
+  bool space_prefix_if_missing = false;  ///< no blank prefix for a text that begins with a blank
   bool space_prefix_once = false;  ///< the blank prefix only begins the whole text, no other part
   bool nfc = false;                ///< text is brought to Unicode's form C first
   /// Ids of added tokens that take the blanks before (after) them along.

@@ -104,7 +104,7 @@ void Bpe::encode(std::string_view text, bool prefix, std::vector<uint32_t>& ids)
   if (!vocabulary_.byte_level) {
     marked = with_marks(text, prefix && add_space_prefix_);
     text = marked;
-  } else if (prefix && add_space_prefix_ && !text.starts_with(' ')) {
+  } else if (prefix && add_space_prefix_) {
     marked = fmt::format(" {}", text);
     text = marked;
   }

@@ -123,7 +123,7 @@ ModelInfo gather_info(const std::string& path) {
                    [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   if (!info.checkpoint) return info;
   info.architecture = info.metadata()->find_string("general.architecture").value_or("");
-  info.reason = reason_of_no_support(*info.checkpoint);
+  info.reason = reason_of_no_support(info.checkpoint);
   info.is_supported = info.reason.empty();
   read_tokenizer(info);
   return info;

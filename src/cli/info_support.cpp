@@ -6,46 +6,39 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "models/language_model.h"
 
 namespace rlx::cli {
 namespace {
 
-constexpr std::string_view architectures[] = {"gemma3", "gpt2",  "llama",   "phi3",
-                                              "qwen2",  "qwen3", "qwen3moe"};
-
 /// Whether the file holds a model, not some tensors with a name tag.
 bool is_model(const Checkpoint& checkpoint) {
   const std::string prefix = checkpoint.key("");
-  return std::any_of(checkpoint.metadata().entries().begin(), checkpoint.metadata().entries().end(),
-                     [&](const auto& entry) { return entry.key.starts_with(prefix); });
-}
-
-void check_hyperparameters(const Checkpoint& checkpoint) {
-  for (const char* name : {"block_count", "context_length", "embedding_length",
-                           "feed_forward_length", "attention.head_count"}) {
-    checkpoint.metadata().get(checkpoint.key(name));
-  }
-  const auto dims = checkpoint.metadata().find_u64(checkpoint.key("rope.dimension_count"));
-  if (dims && *dims % 2 != 0) {
-    fail(ErrorCode::InvalidFile, "{}: {} is {}; rope turns pairs, so it must be even",
-         checkpoint.path(), checkpoint.key("rope.dimension_count"), *dims);
-  }
+  const auto entries = checkpoint.metadata().entries();
+  const auto tensors = checkpoint.tensors();
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const auto& entry) { return entry.key.starts_with(prefix); }) ||
+         std::any_of(tensors.begin(), tensors.end(),
+                     [](const auto& tensor) { return tensor.name.starts_with("blk."); });
 }
 
 }  // namespace
 
-std::string reason_of_no_support(const Checkpoint& checkpoint) {
-  if (!checkpoint.has("general.architecture")) return "general.architecture is missing";
-  const std::string_view architecture = checkpoint.architecture();
-  if (std::find(std::begin(architectures), std::end(architectures), architecture) ==
-      std::end(architectures)) {
-    return fmt::format("architecture {} is none of {}", quote(architecture),
-                       fmt::join(architectures, ", "));
+std::string reason_of_no_support(std::shared_ptr<const Checkpoint> checkpoint) {
+  if (!checkpoint->has("general.architecture")) return "general.architecture is missing";
+  if (checkpoint->tensors().empty()) return "there are no tensors of a known type";
+  if (!is_model(*checkpoint)) {
+    return fmt::format("there are no '{}' keys", printable(checkpoint->key("*"), 80));
   }
-  if (!is_model(checkpoint)) return fmt::format("there are no '{}.…' keys", architecture);
-  if (checkpoint.tensors().empty()) return "there are no tensors";
-  check_hyperparameters(checkpoint);
-  return "";
+  Support support = support_of(*checkpoint);
+  if (support.supported) return "";
+  // The same refusal again, for its kind: what contradicts itself is an error, not a limit.
+  try {
+    build_language_model(checkpoint);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Unsupported) throw;
+  }
+  return std::move(support.reason);
 }
 
 }  // namespace rlx::cli

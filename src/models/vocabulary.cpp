@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/vocabulary.h"
 
+#include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error.h"
+#include "base/mapped_file.h"
+#include "import/json_file.h"
+#include "import/paths.h"
+#include "text/tokenizer_json.h"
 
 namespace rlx::models {
 namespace {
 
+using nlohmann::json;
 using text::TokenizerModel;
 using text::TokenType;
 using text::Vocabulary;
+
+constexpr size_t largest_tokenizer = size_t{256} << 20;
 
 /// Tokens of published models behind which no more text belongs to the answer, whatever the file
 /// names as its one eos: ends of turns, of texts, of messages, and what starts another file.
@@ -123,8 +132,51 @@ void find_ending_tokens(Vocabulary& vocabulary) {
     const TokenType type = vocabulary.types[id];
     if (type != TokenType::Control && type != TokenType::UserDefined) continue;
     for (const std::string_view ending : ending_tokens) {
-      if (vocabulary.tokens[id] == ending) vocabulary.extra_end_of_generation.push_back(id);
+      if (vocabulary.tokens[id] != ending) continue;
+      auto& known = vocabulary.extra_end_of_generation;
+      if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
     }
+  }
+}
+
+std::optional<uint32_t> id_of(const Vocabulary& vocabulary, std::string_view token) {
+  for (uint32_t id = 0; id < vocabulary.tokens.size(); ++id) {
+    if (vocabulary.tokens[id] == token) return id;
+  }
+  return std::nullopt;
+}
+
+/// The special tokens that a tokenizer_config.json names, as text or as {"content": text}.
+void read_token_names(const std::string& path, Vocabulary& vocabulary) {
+  if (!file_exists(path)) return;
+  const json config = read_json_file(path);
+  if (!config.is_object()) return;
+  const auto set = [&](const char* key, std::optional<uint32_t>& id) {
+    auto found = config.find(key);
+    if (found == config.end()) return;
+    const json& named =
+        found->is_object() && found->contains("content") ? (*found)["content"] : *found;
+    if (named.is_string()) id = id_of(vocabulary, named.get_ref<const std::string&>());
+  };
+  set("bos_token", vocabulary.bos);
+  set("eos_token", vocabulary.eos);
+  set("pad_token", vocabulary.pad);
+}
+
+/// The ids that end a generation: "eos_token_id", a number or several.
+void read_generation_config(const std::string& path, Vocabulary& vocabulary) {
+  if (!file_exists(path)) return;
+  const json config = read_json_file(path);
+  if (!config.is_object() || !config.contains("eos_token_id")) return;
+  const json& found = config["eos_token_id"];
+  const json ids = found.is_array() ? found : json::array({found});
+  for (const json& id : ids) {
+    if (id.is_null()) continue;
+    if (!id.is_number_unsigned() || id.get<uint64_t>() >= vocabulary.tokens.size()) {
+      fail(ErrorCode::InvalidFile, "{}: eos_token_id is {}; the {} tokens have ids 0 to {}", path,
+           quote(id.dump(-1, ' ', true)), vocabulary.tokens.size(), vocabulary.tokens.size() - 1);
+    }
+    vocabulary.extra_end_of_generation.push_back(id.get<uint32_t>());
   }
 }
 
@@ -153,7 +205,13 @@ std::optional<Vocabulary> read_vocabulary(const Checkpoint& checkpoint) {
   if (checkpoint.source() == Checkpoint::Source::Gguf) {
     return vocabulary_from_gguf(checkpoint.metadata());
   }
-  fail(ErrorCode::Unsupported, "{}: tokenizer.json is not read by this build", checkpoint.folder());
+  const std::string path = checkpoint.folder() + "/tokenizer.json";
+  if (!file_exists(path)) return std::nullopt;
+  Vocabulary vocabulary = text::read_tokenizer_json(read_text_file(path, largest_tokenizer));
+  read_token_names(checkpoint.folder() + "/tokenizer_config.json", vocabulary);
+  read_generation_config(checkpoint.folder() + "/generation_config.json", vocabulary);
+  find_ending_tokens(vocabulary);
+  return vocabulary;
 }
 
 }  // namespace rlx::models

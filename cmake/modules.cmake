@@ -40,7 +40,7 @@ function(rlx_cpu_backend)
     if(kernels)
       add_library(rlx_cpu_${level} OBJECT ${kernels})
       target_include_directories(rlx_cpu_${level} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-      target_compile_options(rlx_cpu_${level} PRIVATE ${isa_${level}} -O3 -ffp-contract=fast
+      target_compile_options(rlx_cpu_${level} PRIVATE ${isa_${level}} $<$<CONFIG:Release>:-O3> -ffp-contract=fast
                              -fno-math-errno
                              # GCC 12 warns inside its own intrinsics headers.
                              "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized>")

@@ -19,15 +19,31 @@ struct TensorView {
   DType dtype;
 };
 
+/// An extent whose number is known at run time: a constant plus multiples of symbols.
+struct RunExtent {
+  int64_t constant;
+  int64_t factors[3];
+  uint16_t symbols[3];
+  uint16_t count;
+
+  /// `values` are KernelCall::symbols.
+  int64_t at(const int64_t* values) const {
+    int64_t sum = constant;
+    for (int i = 0; i < count; ++i) sum += factors[i] * values[symbols[i]];
+    return sum;
+  }
+};
+
 /// One step of a plan at this run's extents. Absent optional operands are beyond `operand_count`.
 struct KernelCall {
   const TensorView* operands;
   const TensorView* results;
   int32_t operand_count;
   int32_t result_count;
-  const void* params;    ///< what the row's `prepare` wrote
-  std::byte* workspace;  ///< shared by all workers: `shared_workspace` bytes, 64-byte aligned
-  std::byte* scratch;    ///< of worker 0; worker w's lies w * scratch_stride behind
+  const void* params;      ///< what the row's `prepare` wrote
+  const int64_t* symbols;  ///< values by SymbolId
+  std::byte* workspace;    ///< shared by all workers: `shared_workspace` bytes, 64-byte aligned
+  std::byte* scratch;      ///< of worker 0; worker w's lies w * scratch_stride behind
   int64_t scratch_stride;
 
   std::byte* scratch_of(int worker) const { return scratch + worker * scratch_stride; }

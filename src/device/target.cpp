@@ -3,6 +3,16 @@
 
 namespace rlx {
 
+RunExtent run_extent(const Dim& dim) {
+  RunExtent e{};
+  e.constant = dim.constant();
+  for (const Dim::Term& t : dim.terms()) {
+    e.symbols[e.count] = t.symbol;
+    e.factors[e.count++] = t.factor;
+  }
+  return e;
+}
+
 const KernelRow* select_kernel(const Target& target, const KernelQuery& query,
                                std::vector<std::string>* refusals) {
   for (const KernelRow& row : target.kernels) {

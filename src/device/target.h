@@ -22,6 +22,9 @@ struct Workspace {
   int64_t per_worker = 0;
 };
 
+/// An extent in the form a row's params can hold.
+RunExtent run_extent(const Dim& dim);
+
 /// One kernel: which nodes it takes (and if not, why not), and how to run it.
 struct KernelRow {
   std::string name;  ///< unique in the table, "linear.q15.v4_vnni"

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -122,6 +123,7 @@ struct Session::Impl {
       call.result_count = static_cast<int32_t>(s.results.size());
       for (const PlannedValue& p : s.results) add_view(at++, p);
       call.params = s.params;
+      call.symbols = symbols.data();
       call.workspace = workspace.data();
       call.scratch = workspace.data() + plan.workspace_shared;
       call.scratch_stride = plan.workspace_per_worker;
@@ -169,7 +171,7 @@ struct Session::Impl {
     }
     if (counted && next_symbols == symbols) return;
     counted = true;
-    symbols = next_symbols;
+    std::copy(next_symbols.begin(), next_symbols.end(), symbols.begin());  // calls point into it
     for (const Patch& p : patches) *p.target = p.dim.value(symbols);
     count_items();
   }

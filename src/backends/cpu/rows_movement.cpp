@@ -84,17 +84,13 @@ void prepare_pad(const KernelQuery& query, void* params) {
 }
 
 std::string refuse_iota(const KernelQuery& query) {
-  const Dim& at = query.node.attrs.get_dim(AttrKey::At);
-  if (!at.is_static()) {
-    return fmt::format("at {} depends on symbols", to_string(at, query.symbols));
-  }
   const DType d = query.node.types[0].dtype;
   if (d == DType::I32 || d == DType::I64 || d == DType::F32 || d == DType::F64) return {};
   return fmt::format("numbers of {} are not made", dtype_name(d));
 }
 
 void prepare_iota(const KernelQuery& query, void* params) {
-  *static_cast<IotaParams*>(params) = {query.node.attrs.get_dim(AttrKey::At).constant()};
+  *static_cast<IotaParams*>(params) = {run_extent(query.node.attrs.get_dim(AttrKey::At))};
 }
 
 std::string refuse_gather(const KernelQuery& query) {

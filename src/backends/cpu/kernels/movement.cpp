@@ -204,7 +204,7 @@ void pad(const KernelCall& call, int64_t begin, int64_t end, int) noexcept {
 }
 
 void iota(const KernelCall& call, int64_t begin, int64_t end, int) noexcept {
-  const int64_t at = static_cast<const IotaParams*>(call.params)->at;
+  const int64_t at = static_cast<const IotaParams*>(call.params)->at.at(call.symbols);
   const TensorView& y = call.results[0];
   const Range r = result_range(call, begin, end);
   for (int64_t i = r.begin; i < r.end; ++i) {

@@ -60,7 +60,7 @@ struct PadParams {
   double value;
 };
 struct IotaParams {
-  int64_t at;
+  RunExtent at;
 };
 
 struct AttentionParams {

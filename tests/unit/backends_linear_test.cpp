@@ -78,8 +78,14 @@ std::string run_op(OpKind op, Isa isa, std::vector<Operand> operands, const Oper
   size_t space = scratch.size();
   std::align(64, static_cast<size_t>(2 * stride), aligned, space);
   const TensorView out = view_of(result);
-  const KernelCall call{views.data(), &out,    static_cast<int32_t>(views.size()), 1,
-                        params,       nullptr, static_cast<std::byte*>(aligned),   stride};
+  KernelCall call{};
+  call.operands = views.data();
+  call.results = &out;
+  call.operand_count = static_cast<int32_t>(views.size());
+  call.result_count = 1;
+  call.params = params;
+  call.scratch = static_cast<std::byte*>(aligned);
+  call.scratch_stride = stride;
   const int64_t items = row->items(call);
   row->run(call, 0, items * split / 8, 1);
   row->run(call, items * split / 8, items, 0);

@@ -38,8 +38,8 @@ class Lexer {
   }
   [[noreturn]] void reject(const std::string& expected) const {
     fail(ErrorCode::InvalidFile, "line {}, column {}: found {}, expected {}", token_.line,
-         token_.column, token_.kind == TokenKind::End ? "the end" : fmt::format("'{}'", token_.text),
-         expected);
+         token_.column,
+         token_.kind == TokenKind::End ? "the end" : fmt::format("'{}'", token_.text), expected);
   }
 
  private:

@@ -66,7 +66,8 @@ OpDef make_op<OpKind::Cast>() {
   OpDef d;
   d.op = OpKind::Cast;
   d.doc =
-      "y = x as element type `to`: Float storage rounds to nearest even (f8 saturates), Float to "
+      "y = x as element type `to`: Float storage rounds to nearest even (f8 is OCP E4M3FN and E5M2 "
+      "and saturates), Float to "
       "Int truncates toward zero and saturates (NaN gives 0), Int to Int wraps around, Bool is "
       "x != 0; not defined on Packed and Complex.";
   d.operands = {{"x"}};

@@ -17,8 +17,7 @@ struct CharacterIterator : IteratorData {
     const std::string& s = text.text();
     if (at >= s.size()) return false;
     const size_t size = sequence_length(s[at]);
-    const std::string c = s.substr(at, size);
-    out = text.is_markup() ? Value::markup(c) : Value::string(c);
+    out = Value::string(s.substr(at, size));  // of markup too: that is how Python iterates it
     at += size;
     return true;
   }
@@ -233,8 +232,8 @@ Value Interpreter::attribute(const Value& v, std::string_view name) {
     return Value::object(std::move(m));
   }
   if (is_forbidden_method(v, name))
-    return Value::undefined(fmt::format("access to attribute '{}' of '{}' object is unsafe", name,
-                                        type_name(v)));
+    return Value::undefined(
+        fmt::format("access to attribute '{}' of '{}' object is unsafe", name, type_name(v)));
   if (plain_attribute(v, name, out)) return out;
   if (v.is(Kind::Dict))
     if (const Value* found = v.dict_data().find(name)) return *found;
@@ -248,8 +247,8 @@ Value Interpreter::item(const Value& v, const Value& key) {
     walk(key);
     if (!key.is(Kind::List) && !key.is(Kind::Dict))
       if (const Value* found = v.dict_data().find(key)) return *found;
-  } else if (index && (v.is_string() || v.is(Kind::List) || v.is(Kind::Tuple) ||
-                       v.is(Kind::Range))) {
+  } else if (index &&
+             (v.is_string() || v.is(Kind::List) || v.is(Kind::Tuple) || v.is(Kind::Range))) {
     const int64_t length = sized_length(v);
     int64_t i = key.as_int();
     if (i < 0) i += length;
@@ -271,8 +270,9 @@ Value Interpreter::slice(const Value& v, const Value& start, const Value& stop,
   };
   const bool sliceable =
       v.is_string() || v.is(Kind::List) || v.is(Kind::Tuple) || v.is(Kind::Range);
-  if (!sliceable || !bound_ok(start) || !bound_ok(stop) || !bound_ok(step_by))
-    return Value::undefined(fmt::format("'{} object' cannot be sliced so", type_name(v)));
+  if (!sliceable) raise("'{}' object cannot be sliced", type_name(v));
+  if (!bound_ok(start) || !bound_ok(stop) || !bound_ok(step_by))
+    raise("slice indices must be integers or None");
   const int64_t by = step_by.is_none() ? 1 : step_by.as_int();
   if (by == 0) raise("slice step cannot be zero");
   if (by == INT64_MIN) raise("slice step {} is outside of 64 bits when negated", by);

@@ -24,27 +24,42 @@ enum class ExprKind : uint8_t {
   Name,
   List,
   Tuple,
-  Dict,         ///< parts: key, value, key, value, ...
-  Attribute,    ///< parts[0].name
-  Item,         ///< parts[0][parts[1]]
-  Slice,        ///< parts: start, stop, step; null where left out
-  Call,         ///< parts[0](call)
-  Filter,       ///< parts[0] | name(call); parts[0] is null for the body of a block
-  Test,         ///< parts[0] is name(call)
-  Unary,        ///< op parts[0]
-  Binary,       ///< parts[0] op parts[1]
+  Dict,       ///< parts: key, value, key, value, ...
+  Attribute,  ///< parts[0].name
+  Item,       ///< parts[0][parts[1]]
+  Slice,      ///< parts: start, stop, step; null where left out
+  Call,       ///< parts[0](call)
+  Filter,     ///< parts[0] | name(call); parts[0] is null for the body of a block
+  Test,       ///< parts[0] is name(call)
+  Unary,      ///< op parts[0]
+  Binary,     ///< parts[0] op parts[1]
   And,
   Or,
-  Compare,      ///< parts[0] ops[0] parts[1] ops[1] parts[2] ...
-  Concat,       ///< parts joined as text
-  Conditional,  ///< parts[0] if parts[1] else parts[2] (may be null)
+  Compare,             ///< parts[0] ops[0] parts[1] ops[1] parts[2] ...
+  Concat,              ///< parts joined as text
+  Conditional,         ///< parts[0] if parts[1] else parts[2] (may be null)
   NamespaceAttribute,  ///< symbol.name as the target of an assignment
 };
 
 enum class Op : uint8_t {
-  Add, Subtract, Multiply, Divide, FloorDivide, Modulo, Power,
-  Negative, Positive, Not,
-  Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, In, NotIn,
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  FloorDivide,
+  Modulo,
+  Power,
+  Negative,
+  Positive,
+  Not,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  In,
+  NotIn,
 };
 
 struct Expr;
@@ -108,12 +123,12 @@ struct Stmt {
   StmtKind kind = StmtKind::Text;
   int line = 0;
   bool is_recursive = false;
-  std::string text;         ///< Text; the tag of Refused
-  ExprPtr target;           ///< For, Set, SetBlock
-  ExprPtr expr;             ///< Print, Set value, For iterable, CallBlock call, filters of a block
-  ExprPtr condition;        ///< For ... if
-  uint32_t symbol = 0;      ///< Macro
-  Block body, otherwise;    ///< otherwise: else of For
+  std::string text;       ///< Text; the tag of Refused
+  ExprPtr target;         ///< For, Set, SetBlock
+  ExprPtr expr;           ///< Print, Set value, For iterable, CallBlock call, filters of a block
+  ExprPtr condition;      ///< For ... if
+  uint32_t symbol = 0;    ///< Macro
+  Block body, otherwise;  ///< otherwise: else of For
   std::vector<Branch> branches;                       ///< If
   std::vector<std::pair<ExprPtr, ExprPtr>> bindings;  ///< With
   std::unique_ptr<MacroParts> macro;                  ///< Macro, CallBlock

@@ -171,15 +171,17 @@ Value make_joiner(Interpreter& in, Arguments& args) {
   return in.own(std::move(j));
 }
 
+/// `self`, whose blocks cannot be called here.
+struct SelfData : ObjectData {
+  std::string type_name() const override { return "TemplateReference"; }
+  void append_repr(std::string& out, int) const override { out += "<TemplateReference None>"; }
+};
+
 constexpr std::pair<std::string_view, FunctionData::Function> functions[] = {
-    {"range", make_range},
-    {"dict", make_dict},
-    {"namespace", make_namespace},
-    {"raise_exception", raise_exception},
-    {"strftime_now", strftime_now},
-    {"lipsum", refuse_lipsum},
-    {"cycler", make_cycler},
-    {"joiner", make_joiner},
+    {"range", make_range},          {"dict", make_dict},
+    {"namespace", make_namespace},  {"raise_exception", raise_exception},
+    {"strftime_now", strftime_now}, {"lipsum", refuse_lipsum},
+    {"cycler", make_cycler},        {"joiner", make_joiner},
 };
 
 }  // namespace
@@ -192,6 +194,7 @@ std::optional<Value> builtin(std::string_view name) {
     f->function = function;
     return Value::object(std::move(f));
   }
+  if (name == "self") return Value::object(std::make_shared<SelfData>());
   if (name == "datetime") return datetime_module();
   return std::nullopt;
 }

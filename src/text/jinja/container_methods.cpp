@@ -120,8 +120,7 @@ MethodFunction find_in(std::span<const NamedMethod> methods, std::string_view na
 MethodFunction find_method(const Value& v, std::string_view name, std::string_view& full_name) {
   switch (v.kind()) {
     case Kind::String: {
-      const MethodFunction f =
-          v.is_markup() ? find_in(markup_methods(), name, full_name) : nullptr;
+      const MethodFunction f = v.is_markup() ? find_in(markup_methods(), name, full_name) : nullptr;
       return f ? f : find_in(text_methods(), name, full_name);
     }
     case Kind::Dict: return find_in(dict_methods, name, full_name);
@@ -140,8 +139,7 @@ bool is_forbidden_method(const Value& v, std::string_view name) {
       "append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"};
   static constexpr std::array<std::string_view, 5> of_dicts = {"clear", "pop", "popitem",
                                                                "setdefault", "update"};
-  if (v.is(Kind::List))
-    return std::find(of_lists.begin(), of_lists.end(), name) != of_lists.end();
+  if (v.is(Kind::List)) return std::find(of_lists.begin(), of_lists.end(), name) != of_lists.end();
   return v.is(Kind::Dict) && std::find(of_dicts.begin(), of_dicts.end(), name) != of_dicts.end();
 }
 

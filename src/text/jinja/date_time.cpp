@@ -107,7 +107,8 @@ std::string DateTime::format(std::string_view pattern) const {
       prepared += {'%', next};
   }
   prepared += ' ';  // an empty result is no error then
-  if (prepared.find('\0') != std::string::npos) raise("strftime: the format holds a null character");
+  if (prepared.find('\0') != std::string::npos)
+    raise("strftime: the format holds a null character");
   std::vector<char> buffer(prepared.size() * 32 + 256);
   const size_t size = std::strftime(buffer.data(), buffer.size(), prepared.c_str(), &fields);
   if (size == 0) raise("strftime: the result of a format of {} bytes is too long", pattern.size());

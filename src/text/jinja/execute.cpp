@@ -90,8 +90,8 @@ void Interpreter::assign(const Expr& target, const Value& value) {
 
 void Interpreter::assign_attribute(const Expr& target, const Value& value) {
   const Value* v = find_variable(target.symbol);
-  auto* ns = v && v->is(Kind::Object) ? dynamic_cast<NamespaceData*>(&v->as<ObjectData>())
-                                      : nullptr;
+  auto* ns =
+      v && v->is(Kind::Object) ? dynamic_cast<NamespaceData*>(&v->as<ObjectData>()) : nullptr;
   if (!ns)
     raise("cannot assign attribute '{}' of '{}', which is not a namespace", target.name,
           program_.symbols[target.symbol]);
@@ -226,8 +226,8 @@ void Interpreter::bind_macro(const MacroParts& m, const Arguments& args) {
     else if (i >= first_default)
       set_variable(m.parameters[i], eval(*m.defaults[i - first_default]));
     else
-      set_variable(m.parameters[i], Value::undefined(fmt::format(
-                                        "parameter '{}' was not provided", m.names[i])));
+      set_variable(m.parameters[i],
+                   Value::undefined(fmt::format("parameter '{}' was not provided", m.names[i])));
   }
   if (m.uses_caller && !explicit_caller) {
     const Value* caller = take_named("caller");

@@ -148,7 +148,8 @@ Value filter_round(Interpreter&, const Value& v, const Arguments& args) {
   const double scale = std::pow(10.0, static_cast<double>(places));
   const double scaled = v.as_double() * scale;
   if (!std::isfinite(scaled)) raise("round: {} is too large for this precision", repr(v));
-  return Value::number((method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) / scale);
+  // Python rounds to an integer, which has no negative zero.
+  return Value::number(((method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) + 0.0) / scale);
 }
 
 Value filter_filesizeformat(Interpreter&, const Value& v, const Arguments& args) {

@@ -20,9 +20,9 @@ AttributeGetter::AttributeGetter(const Value& attribute, std::optional<Value> ot
   for (size_t at = 0; at <= text.size();) {
     const size_t dot = std::min(text.find('.', at), text.size());
     const std::string part = text.substr(at, dot - at);
-    const bool index = !part.empty() && part.size() < 10 &&
-                       std::all_of(part.begin(), part.end(),
-                                   [](char c) { return c >= '0' && c <= '9'; });
+    const bool index =
+        !part.empty() && part.size() < 10 &&
+        std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
     parts_.push_back(index ? Value::integer(std::stol(part)) : Value::string(part));
     at = dot + 1;
   }
@@ -61,12 +61,16 @@ struct Transform {
 struct TransformIterator : IteratorData {
   using Make = std::unique_ptr<Transform> (*)(const Arguments& args);
   Interpreter* in = nullptr;
+  Value items;
   IteratorPtr source;
   Arguments args;
   Make make = nullptr;
   std::unique_ptr<Transform> transform;
   bool next(Value& out) override {
-    if (!transform) transform = make(args);
+    if (!transform) {
+      transform = make(args);
+      source = in->iterate(items);
+    }
     Value item;
     while (source->next(item)) {
       in->step();
@@ -81,8 +85,8 @@ Value transformed(Interpreter& in, const Value& v, const Arguments& args,
   if (!truth(v)) return Value::iterator(std::make_shared<VectorIterator>(std::vector<Value>()));
   auto it = std::make_shared<TransformIterator>();
   it->in = &in;
-  it->source = in.iterate(v);
-  it->depth = it->source->depth + 1;
+  it->items = v;
+  it->depth = v.depth() + 1;
   for (const Value& a : args.positional) it->depth = std::max(it->depth, a.depth() + 1);
   for (const auto& [name, a] : args.named) it->depth = std::max(it->depth, a.depth() + 1);
   it->args = args;
@@ -206,37 +210,40 @@ Value items_of(Interpreter& in, std::vector<Keyed> keyed) {
   return in.list(std::move(items));
 }
 
-/// sort(attribute='a,b'): sorts by the last attribute first, which a stable sort turns into an
-/// order by the first one.
+/// The keys of 'a,b' (or of one attribute), which sort compares as a list: equal ones need no
+/// order.
+std::vector<SortKey> sort_keys(const Value& attribute, bool case_sensitive) {
+  std::vector<SortKey> keys;
+  if (!attribute.is_string()) {
+    keys.emplace_back(attribute, case_sensitive);
+    return keys;
+  }
+  const std::string& text = attribute.text();
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    keys.emplace_back(Value::string(text.substr(at, comma - at)), case_sensitive);
+    at = comma + 1;
+  }
+  return keys;
+}
+
 Value filter_sort(Interpreter& in, const Value& v, const Arguments& args) {
   const Bound b("sort", args, {"reverse", "case_sensitive", "attribute"});
-  const Value attribute = b.get(2, Value());
-  std::vector<Value> attributes;
-  if (attribute.is_string()) {
-    const std::string& text = attribute.text();
-    for (size_t at = 0; at <= text.size();) {
-      const size_t comma = std::min(text.find(',', at), text.size());
-      attributes.push_back(Value::string(text.substr(at, comma - at)));
-      at = comma + 1;
-    }
-  } else {
-    attributes.push_back(attribute);
+  const std::vector<SortKey> keys = sort_keys(b.get(2, Value()), b.flag(1, false));
+  std::vector<Keyed> keyed;
+  for (Value& item : in.collect(v)) {
+    std::vector<Value> parts;
+    for (const SortKey& key : keys) parts.push_back(key.get(in, item));
+    keyed.push_back({in.list(std::move(parts)), std::move(item)});
   }
-  Value sorted = v;
-  for (size_t i = attributes.size(); i-- > 0;) {
-    const SortKey key(attributes[i], b.flag(1, false));
-    std::vector<Keyed> keyed = keyed_items(in, sorted, key);
-    sort_keyed(in, keyed, b.flag(0, false));
-    sorted = items_of(in, std::move(keyed));
-  }
-  return sorted;
+  sort_keyed(in, keyed, b.flag(0, false));
+  return items_of(in, std::move(keyed));
 }
 
 Value filter_dictsort(Interpreter& in, const Value& v, const Arguments& args) {
   const Bound b("dictsort", args, {"case_sensitive", "by", "reverse"});
   const std::string by = b.has(1) ? b.text(1) : "key";
-  if (by != "key" && by != "value")
-    raise("dictsort: by is '{}', allowed are key and value", by);
+  if (by != "key" && by != "value") raise("dictsort: by is '{}', allowed are key and value", by);
   require_defined(v);
   if (!v.is(Kind::Dict)) raise("'{} object' has no attribute 'items'", type_name(v));
   Arguments none;
@@ -288,8 +295,7 @@ Value filter_unique(Interpreter& in, const Value& v, const Arguments& args) {
 template <bool largest>
 Value filter_extreme(Interpreter& in, const Value& v, const Arguments& args) {
   const Bound b(largest ? "max" : "min", args, {"case_sensitive", "attribute"});
-  std::vector<Keyed> keyed =
-      keyed_items(in, v, SortKey(b.get(1, Value()), b.flag(0, false)));
+  std::vector<Keyed> keyed = keyed_items(in, v, SortKey(b.get(1, Value()), b.flag(0, false)));
   if (keyed.empty()) return Value::undefined("No aggregated item, sequence was empty.");
   size_t best = 0;
   for (size_t i = 1; i < keyed.size(); ++i) {

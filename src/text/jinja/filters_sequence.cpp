@@ -179,9 +179,9 @@ Value filter_random(Interpreter&, const Value&, const Arguments&) {
 }
 
 constexpr NamedFilter filters[] = {
-    {"batch", filter_batch},   {"count", filter_length}, {"first", filter_first},
-    {"items", filter_items},   {"join", filter_join},    {"last", filter_last},
-    {"length", filter_length}, {"list", filter_list},    {"pprint", filter_pprint},
+    {"batch", filter_batch},   {"count", filter_length},    {"first", filter_first},
+    {"items", filter_items},   {"join", filter_join},       {"last", filter_last},
+    {"length", filter_length}, {"list", filter_list},       {"pprint", filter_pprint},
     {"random", filter_random}, {"reverse", filter_reverse}, {"slice", filter_slice},
 };
 

@@ -126,16 +126,17 @@ Value filter_indent(Interpreter& in, const Value& v, const Arguments& args) {
 
 Value filter_truncate(Interpreter& in, const Value& v, const Arguments& args) {
   const Bound b("truncate", args, {"length", "killwords", "end", "leeway"});
-  const std::string& s = text_of(v, "truncate");
   const std::string end = b.has(2) ? b.text(2) : "...";
   const int64_t length = b.integer(0, 255);
   const int64_t leeway = b.has(3) && !b[3].is_none() ? b.integer(3, 5) : 5;
   const auto end_length = static_cast<int64_t>(count_code_points(end));
   if (length < end_length) raise("truncate: expected length >= {}, got {}", end_length, length);
   if (leeway < 0) raise("truncate: expected leeway >= 0, got {}", leeway);
-  const auto size = static_cast<int64_t>(v.text_length());
+  const int64_t size = sized_length(v);
+  if (size < 0) raise("truncate: object of type '{}' has no len()", type_name(v));
   if (size <= length || size - length <= leeway) return v;
-  std::string_view head =
+  const std::string& s = text_of(v, "truncate");
+  const std::string_view head =
       std::string_view(s).substr(0, offset_of(s, static_cast<size_t>(length - end_length)));
   const size_t space = b.flag(1, false) ? std::string_view::npos : head.rfind(' ');
   return in.text_like(v, std::string(head.substr(0, space)) + end);
@@ -175,16 +176,15 @@ Value filter_wordcount(Interpreter& in, const Value& v, const Arguments& args) {
 }
 
 Value filter_wordwrap(Interpreter& in, const Value& v, const Arguments& args) {
-  const Bound b("wordwrap", args,
-                {"width", "break_long_words", "wrapstring", "break_on_hyphens"});
+  const Bound b("wordwrap", args, {"width", "break_long_words", "wrapstring", "break_on_hyphens"});
   const int64_t width = b.integer(0, 79);
   if (width <= 0) raise("wordwrap: invalid width {} (must be > 0)", width);
   const std::string joint = b.has(2) && !b[2].is_none() ? b.text(2) : "\n";
   in.walk(v);
   std::vector<std::string> lines;
   for (const std::string_view line : split_lines(text_of(v, "wordwrap"), false)) {
-    const auto wrapped = wrap_words(line, static_cast<size_t>(width), b.flag(1, true),
-                                    b.flag(3, true));
+    const auto wrapped =
+        wrap_words(line, static_cast<size_t>(width), b.flag(1, true), b.flag(3, true));
     in.step(wrapped.size() + 1);
     lines.push_back(join_texts(in, joint, wrapped));
   }

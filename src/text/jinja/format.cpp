@@ -28,7 +28,7 @@ std::string magnitude_digits(int64_t v, char type) {
 
 int64_t whole_number(const Value& v, char type) {
   require_defined(v);
-  if (v.is(Kind::Float) && type != 'x' && type != 'X' && type != 'o') {
+  if (v.is(Kind::Float) && type != 'c' && type != 'x' && type != 'X' && type != 'o') {
     const double d = std::trunc(v.as_double());
     if (!(std::fabs(d) < 0x1p63)) raise("%{} of {}: not a 64-bit integer", type, float_repr(d));
     return static_cast<int64_t>(d);
@@ -58,8 +58,10 @@ class PercentFormatter {
       if (out_.size() > in_.limits().max_output) in_.charge(out_.size());
     }
     const bool single = !values_.is(Kind::Tuple);
-    if (single ? !used_ && !values_.is(Kind::Dict) && !values_.is(Kind::List)
-               : used_ < values_.items().size())
+    // Whatever can be indexed may go unused: Python takes it for a mapping.
+    const bool mapping = values_.is(Kind::Dict) || values_.is(Kind::List) ||
+                         values_.is(Kind::Range) || values_.is_undefined();
+    if (single ? !used_ && !mapping : used_ < values_.items().size())
       raise("not all arguments converted during string formatting");
     return std::move(out_);
   }
@@ -82,6 +84,7 @@ class PercentFormatter {
   Value keyed_value() {
     const size_t close = pattern_.find(')', ++at_);
     if (close == std::string::npos) raise("incomplete format key");
+    require_defined(values_);
     if (!values_.is(Kind::Dict)) raise("format requires a mapping");
     const std::string key = pattern_.substr(at_, close - at_);
     at_ = close + 1;
@@ -221,15 +224,19 @@ std::string float_digits(double magnitude, const FormatSpec& spec) {
   const char type = spec.type == 0 ? 'g' : spec.type;
   const bool upper = type == 'E' || type == 'F' || type == 'G';
   if (!std::isfinite(magnitude)) {
-    const std::string name = std::isnan(magnitude) ? (upper ? "NAN" : "nan")
-                                                   : (upper ? "INF" : "inf");
+    const std::string name =
+        std::isnan(magnitude) ? (upper ? "NAN" : "nan") : (upper ? "INF" : "inf");
     return type == '%' ? name + "%" : name;
   }
   const int precision = spec.precision < 0 ? 6 : std::min(spec.precision, max_precision);
   const double v = type == '%' ? magnitude * 100 : magnitude;
   const char kind = type == '%' ? 'f' : type == 'n' ? 'g' : type;
-  const char pattern[] = {'%', spec.alternate ? '#' : '.', spec.alternate ? '.' : '*',
-                          spec.alternate ? '*' : kind, spec.alternate ? kind : '\0', '\0'};
+  const char pattern[] = {'%',
+                          spec.alternate ? '#' : '.',
+                          spec.alternate ? '.' : '*',
+                          spec.alternate ? '*' : kind,
+                          spec.alternate ? kind : '\0',
+                          '\0'};
   std::string out(static_cast<size_t>(precision) + 340, '\0');
   const int size = std::snprintf(out.data(), out.size(), pattern, precision, v);
   out.resize(static_cast<size_t>(size));

@@ -15,6 +15,7 @@ struct FormatSpec {
   std::string fill = " ";
   char align = 0;  ///< < > ^ = or 0 for the type's own
   char sign = '-';
+  bool has_sign = false;
   bool alternate = false;
   char grouping = 0;  ///< , or _
   size_t width = 0;

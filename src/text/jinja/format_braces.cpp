@@ -27,7 +27,10 @@ FormatSpec parse_spec(Interpreter& in, std::string_view s) {
   } else if (is_align(peek())) {
     spec.align = s[at++];
   }
-  if (peek() == '+' || peek() == '-' || peek() == ' ') spec.sign = s[at++];
+  if (peek() == '+' || peek() == '-' || peek() == ' ') {
+    spec.sign = s[at++];
+    spec.has_sign = true;
+  }
   if (peek() == '#') {
     spec.alternate = true;
     ++at;
@@ -68,11 +71,43 @@ std::string sign_text(const FormatSpec& spec, bool negative) {
 
 std::string format_text(const std::string& text, FormatSpec spec, const Value& v) {
   if (spec.type && spec.type != 's') raise_type(spec, v);
+  if (spec.has_sign) raise("a sign is not allowed in the format specifier of a string");
+  if (spec.grouping) raise("'{}' cannot be specified with 's'", spec.grouping);
   if (spec.fill == "0" && spec.align == '=') spec.align = '<';
   if (spec.align == '=') raise("'=' alignment is not allowed in a string format specifier");
   std::string cut = text;
   if (spec.precision >= 0) cut.resize(offset_of(cut, static_cast<size_t>(spec.precision)));
   return pad("", cut, spec, '<');
+}
+
+/// `digits` with separators; zeros that fill the width are grouped too.
+std::string grouped(std::string digits, const FormatSpec& spec, size_t every, size_t taken) {
+  std::string out = group_digits(digits, spec.grouping, every);
+  if (spec.fill != "0" || spec.align != '=') return out;
+  const size_t width = spec.width > taken ? spec.width - taken : 0;
+  if (out.size() < width) digits.insert(0, (width - out.size()) * every / (every + 1), '0');
+  for (out = group_digits(digits, spec.grouping, every); out.size() < width;) {
+    digits.insert(0, 1, '0');
+    out = group_digits(digits, spec.grouping, every);
+  }
+  return out;
+}
+
+/// A float with a precision but no type: like g, with at least one digit behind the point.
+std::string short_float(double magnitude, int precision) {
+  if (!std::isfinite(magnitude)) return float_repr(magnitude);
+  std::string text = fmt::format("{:.{}e}", magnitude, precision - 1);
+  const int exponent = std::stoi(text.substr(text.find('e') + 1));
+  if (exponent < -4 || exponent >= precision - 1) {
+    std::string mantissa = text.substr(0, text.find('e'));
+    if (mantissa.find('.') != std::string::npos) {
+      mantissa.erase(mantissa.find_last_not_of('0') + 1);
+      if (mantissa.back() == '.') mantissa.pop_back();
+    }
+    return mantissa + text.substr(text.find('e'));
+  }
+  text = fmt::format("{:.{}g}", magnitude, precision);
+  return text.find('.') == std::string::npos ? text + ".0" : text;
 }
 
 std::string format_float(double d, FormatSpec spec, const Value& v) {
@@ -85,11 +120,9 @@ std::string format_float(double d, FormatSpec spec, const Value& v) {
   } else if (spec.precision < 0) {
     digits = float_repr(magnitude);
   } else {
-    spec.precision = std::max(spec.precision, 1);
-    digits = float_digits(magnitude, spec);
-    if (digits.find_first_of(".eni") == std::string::npos) digits += ".0";
+    digits = short_float(magnitude, std::max(spec.precision, 1));
   }
-  if (spec.grouping) digits = group_digits(digits, spec.grouping, 3);
+  if (spec.grouping) digits = grouped(digits, spec, 3, sign_text(spec, std::signbit(d)).size());
   return pad(sign_text(spec, std::signbit(d) && !std::isnan(d)), digits, spec, '>');
 }
 
@@ -115,8 +148,9 @@ std::string format_integer(int64_t i, const FormatSpec& spec, const Value& v) {
   }
   const bool decimal = spec.type == 0 || spec.type == 'd' || spec.type == 'n';
   if (spec.alternate && !decimal) prefix = std::string("0") + spec.type;
-  if (spec.grouping) digits = group_digits(digits, spec.grouping, decimal ? 3 : 4);
-  return pad(sign_text(spec, i < 0) + prefix, digits, spec, '>');
+  const std::string sign = sign_text(spec, i < 0) + prefix;
+  if (spec.grouping) digits = grouped(digits, spec, decimal ? 3 : 4, sign.size());
+  return pad(sign, digits, spec, '>');
 }
 
 std::string format_value(Interpreter& in, const Value& v, std::string_view spec_text) {
@@ -197,6 +231,12 @@ class BraceFormatter {
     return markup_ && !v.is_markup() ? escape_html(out) : out;
   }
 
+  Value automatic() {
+    if (manual_) raise("cannot switch from manual to automatic field numbering");
+    automatic_ = true;
+    return positional(next_++);
+  }
+
   Value positional(size_t i) {
     if (i >= args_.positional.size())
       raise("replacement index {} out of range for positional args tuple", i);
@@ -204,8 +244,10 @@ class BraceFormatter {
   }
 
   Value first_part(std::string_view name) {
-    if (name.empty()) return positional(next_++);
+    if (name.empty()) return automatic();
     if (std::all_of(name.begin(), name.end(), is_digit_char)) {
+      if (automatic_) raise("cannot switch from automatic to manual field numbering");
+      manual_ = true;
       if (name.size() > 9) raise("format: index {} is too large", name);
       return positional(static_cast<size_t>(std::stoul(std::string(name))));
     }
@@ -228,8 +270,8 @@ class BraceFormatter {
       if (name[at] != '[' || close == std::string_view::npos)
         raise("invalid replacement field '{}'", name);
       const std::string key(name.substr(at + 1, close - at - 1));
-      const bool index = !key.empty() && key.size() <= 9 &&
-                         std::all_of(key.begin(), key.end(), is_digit_char);
+      const bool index =
+          !key.empty() && key.size() <= 9 && std::all_of(key.begin(), key.end(), is_digit_char);
       v = in_.item(v, index ? Value::integer(std::stol(key)) : Value::string(key));
       at = close + 1;
     }
@@ -240,6 +282,7 @@ class BraceFormatter {
   bool markup_;
   const Arguments& args_;
   size_t next_ = 0;
+  bool automatic_ = false, manual_ = false;
 };
 
 }  // namespace

@@ -34,8 +34,7 @@ void erase_between(std::string& text, std::string_view open, std::string_view cl
   size_t at = 0;
   while (true) {
     const size_t start = text.find(open, at);
-    const size_t end =
-        start == std::string::npos ? start : text.find(close, start + open.size());
+    const size_t end = start == std::string::npos ? start : text.find(close, start + open.size());
     if (end == std::string::npos) break;
     out.append(text, at, start - at);
     at = end + close.size();

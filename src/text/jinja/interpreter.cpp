@@ -138,8 +138,7 @@ Value Interpreter::eval_items(const Expr& e) {
   items.reserve(e.parts.size());
   for (const ExprPtr& p : e.parts) items.push_back(eval(*p));
   charge(64 + items.size() * sizeof(Value));
-  return e.kind == ExprKind::List ? Value::list(std::move(items))
-                                  : Value::tuple(std::move(items));
+  return e.kind == ExprKind::List ? Value::list(std::move(items)) : Value::tuple(std::move(items));
 }
 
 Value Interpreter::eval_dict(const Expr& e) {

@@ -16,8 +16,8 @@ class Bound {
  public:
   /// Throws where `args` has unknown, doubled or too many arguments or lacks one of the first
   /// `required`. `who` is the called name, for messages. `args` must outlive this.
-  Bound(std::string_view who, const Arguments& args,
-        std::initializer_list<std::string_view> names, size_t required = 0);
+  Bound(std::string_view who, const Arguments& args, std::initializer_list<std::string_view> names,
+        size_t required = 0);
   bool has(size_t i) const { return values_[i] != nullptr; }
   const Value& operator[](size_t i) const { return *values_[i]; }
   Value get(size_t i, Value otherwise) const { return has(i) ? *values_[i] : otherwise; }

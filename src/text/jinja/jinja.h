@@ -14,11 +14,11 @@ struct Program;
 
 /// What one rendering may use before it ends with LimitExceeded.
 struct RenderLimits {
-  uint64_t max_steps = 20'000'000;            ///< nodes evaluated and values walked
+  uint64_t max_steps = 20'000'000;              ///< nodes evaluated and values walked
   uint64_t max_work_bytes = uint64_t{1} << 30;  ///< bytes of values made, all together
-  size_t max_output = size_t{32} << 20;       ///< bytes of the result, and of any one string
-  uint32_t max_depth = 1200;                  ///< nodes inside each other, through macros too
-  int64_t max_range = 100'000;                ///< items of range()
+  size_t max_output = size_t{32} << 20;         ///< bytes of the result, and of any one string
+  uint32_t max_depth = 1200;                    ///< nodes inside each other, through macros too
+  int64_t max_range = 100'000;                  ///< items of range()
 };
 
 /// A chat template in the language of Jinja2 3.1, as Hugging Face's tokenizers run it: immutable
@@ -42,8 +42,8 @@ class Template {
   std::shared_ptr<const Program> program_;
 };
 
-/// The value of a JSON document; objects keep their order. Error InvalidFile for broken JSON and for
-/// integers of more than 64 bits, LimitExceeded for nesting.
+/// The value of a JSON document; objects keep their order. Error InvalidFile for broken JSON and
+/// for integers of more than 64 bits, LimitExceeded for nesting.
 Value parse_json(std::string_view json);
 
 /// How json.dumps writes.

@@ -80,7 +80,8 @@ class Unescaper {
       const char d = at_ < text_.size() ? text_[at_] : ' ';
       const size_t v = std::string_view("0123456789abcdefABCDEF").find(d);
       if (v == std::string_view::npos)
-        fail_syntax(line_, fmt::format("\\{} in a string needs {} hexadecimal digits", kind, digits));
+        fail_syntax(line_,
+                    fmt::format("\\{} in a string needs {} hexadecimal digits", kind, digits));
       value = value * 16 + static_cast<uint32_t>(v < 16 ? v : v - 6);
       ++at_;
     }
@@ -106,9 +107,7 @@ class Lexer {
   }
 
  private:
-  void add(TokenKind kind, std::string text) {
-    tokens_.push_back({kind, line_, std::move(text)});
-  }
+  void add(TokenKind kind, std::string text) { tokens_.push_back({kind, line_, std::move(text)}); }
 
   /// Moves behind `count` bytes and counts their lines.
   void advance(size_t count) {
@@ -334,8 +333,8 @@ class Lexer {
     }
     const char c = src_[at_];
     if (std::string_view("+-/*%~[](){}=><.:|,;").find(c) == std::string_view::npos)
-      fail_syntax(line_, fmt::format("unexpected character '{}'",
-                                     src_.substr(at_, sequence_length(c))));
+      fail_syntax(line_,
+                  fmt::format("unexpected character '{}'", src_.substr(at_, sequence_length(c))));
     balance(c);
     add(TokenKind::Operator, std::string(1, c));
     advance(1);

@@ -86,7 +86,8 @@ Value text_strip(Interpreter& in, const Value& self, const Arguments& args) {
   const Bound b("strip", args, {"chars"});
   in.walk(self);
   const std::string& s = self.text();
-  if (!b.has(0) || b[0].is_none()) return in.text_like(self, std::string(strip_space(s, left, right)));
+  if (!b.has(0) || b[0].is_none())
+    return in.text_like(self, std::string(strip_space(s, left, right)));
   const std::string& chars = b.text(0);
   in.step(s.size() * chars.size() / 4096);
   return in.text_like(self, std::string(strip_chars(s, chars, left, right)));
@@ -110,12 +111,13 @@ Value text_split(Interpreter& in, const Value& self, const Arguments& args) {
   const int64_t limit = b.integer(1, -1);
   in.walk(self);
   if (!b.has(0) || b[0].is_none())
-    return text_list(in, self, from_right ? rsplit_space(self.text(), limit)
-                                          : split_space(self.text(), limit));
+    return text_list(
+        in, self, from_right ? rsplit_space(self.text(), limit) : split_space(self.text(), limit));
   const std::string& separator = b.text(0);
   if (separator.empty()) raise("empty separator");
-  return text_list(in, self, from_right ? rsplit_text(self.text(), separator, limit)
-                                        : split_text(self.text(), separator, limit));
+  return text_list(in, self,
+                   from_right ? rsplit_text(self.text(), separator, limit)
+                              : split_text(self.text(), separator, limit));
 }
 
 Value text_splitlines(Interpreter& in, const Value& self, const Arguments& args) {
@@ -189,8 +191,7 @@ Value text_count(Interpreter& in, const Value& self, const Arguments& args) {
   const std::string& sub = b.text(0);
   const auto part = window(self, b, 1);
   if (!part) return Value::integer(0);
-  if (sub.empty())
-    return Value::integer(static_cast<int64_t>(count_code_points(part->first)) + 1);
+  if (sub.empty()) return Value::integer(static_cast<int64_t>(count_code_points(part->first)) + 1);
   int64_t count = 0;
   for (size_t at = 0; (at = find_text(part->first, sub, at)) != std::string_view::npos; ++count)
     at += sub.size();

@@ -126,24 +126,35 @@ Value LoopData::call(Interpreter& in, Arguments& args) {
 }
 
 bool LoopData::attribute(Interpreter& in, std::string_view name, Value& out) {
-  if (name == "index") out = Value::integer(index0 + 1);
-  else if (name == "index0") out = Value::integer(index0);
-  else if (name == "depth") out = Value::integer(depth0 + 1);
-  else if (name == "depth0") out = Value::integer(depth0);
-  else if (name == "first") out = Value::boolean(index0 == 0);
-  else if (name == "last") out = Value::boolean(peek() == nullptr);
-  else if (name == "length") out = Value::integer(length(in));
-  else if (name == "revindex") out = Value::integer(length(in) - index0);
-  else if (name == "revindex0") out = Value::integer(length(in) - index0 - 1);
+  if (name == "index")
+    out = Value::integer(index0 + 1);
+  else if (name == "index0")
+    out = Value::integer(index0);
+  else if (name == "depth")
+    out = Value::integer(depth0 + 1);
+  else if (name == "depth0")
+    out = Value::integer(depth0);
+  else if (name == "first")
+    out = Value::boolean(index0 == 0);
+  else if (name == "last")
+    out = Value::boolean(peek() == nullptr);
+  else if (name == "length")
+    out = Value::integer(length(in));
+  else if (name == "revindex")
+    out = Value::integer(length(in) - index0);
+  else if (name == "revindex0")
+    out = Value::integer(length(in) - index0 - 1);
   else if (name == "previtem")
     out = before && index0 > 0 ? *before : Value::undefined("there is no previous item");
   else if (name == "nextitem") {
     const Value* next_item = peek();
     out = next_item ? *next_item : Value::undefined("there is no next item");
-  }
-  else if (name == "cycle") out = bind_object_method(*this, loop_cycle);
-  else if (name == "changed") out = bind_object_method(*this, loop_changed);
-  else return false;
+  } else if (name == "cycle")
+    out = bind_object_method(*this, loop_cycle);
+  else if (name == "changed")
+    out = bind_object_method(*this, loop_changed);
+  else
+    return false;
   return true;
 }
 

@@ -147,9 +147,7 @@ Value repeat(Interpreter& in, const Value& v, int64_t count) {
   return v.is(Kind::List) ? Value::list(std::move(items)) : Value::tuple(std::move(items));
 }
 
-bool is_sequence(const Value& v) {
-  return v.is_string() || v.is(Kind::List) || v.is(Kind::Tuple);
-}
+bool is_sequence(const Value& v) { return v.is_string() || v.is(Kind::List) || v.is(Kind::Tuple); }
 
 std::string_view sign_of(Op op) {
   switch (op) {
@@ -183,7 +181,6 @@ Value Interpreter::binary(Op op, const Value& a, const Value& b) {
     if (is_sequence(b) && a_count) return repeat(*this, b, a.as_int());
   }
   if (op == Op::Modulo && a.is_string()) {
-    require_defined(b);
     return text_like(a, format_percent(*this, a, b));
   }
   raise_operands(sign_of(op), a, b);

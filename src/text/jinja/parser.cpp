@@ -136,6 +136,7 @@ ExprPtr Parser::binary(Op op, ExprPtr left, ExprPtr right) {
 
 ExprPtr Parser::expression(bool with_condition) {
   const Nesting level(*this);
+  const size_t unknown_before = unknown_.size();
   ExprPtr e = or_expression();
   if (!with_condition) return e;
   while (skip_name("if")) {
@@ -145,6 +146,7 @@ ExprPtr Parser::expression(bool with_condition) {
     parts.push_back(or_expression());
     parts.push_back(skip_name("else") ? expression() : nullptr);
     soft_ = was_soft;
+    unknown_.resize(unknown_before);
     e = make(ExprKind::Conditional, std::move(parts));
   }
   return e;
@@ -225,10 +227,8 @@ ExprPtr Parser::concatenation() {
 }
 
 ExprPtr Parser::product() {
-  static constexpr std::pair<std::string_view, Op> signs[] = {{"*", Op::Multiply},
-                                                              {"/", Op::Divide},
-                                                              {"//", Op::FloorDivide},
-                                                              {"%", Op::Modulo}};
+  static constexpr std::pair<std::string_view, Op> signs[] = {
+      {"*", Op::Multiply}, {"/", Op::Divide}, {"//", Op::FloorDivide}, {"%", Op::Modulo}};
   ExprPtr left = power();
   for (bool found = true; found;) {
     found = false;
@@ -452,9 +452,14 @@ ExprPtr Parser::filter(ExprPtr node) {
   ExprPtr e = make(ExprKind::Filter, std::move(parts));
   e->line = line;
   e->filter = find_filter(name);
-  if (!e->filter && !soft_) fail_syntax(line, fmt::format("no filter named '{}'", name));
+  if (!e->filter) note_unknown("filter", name, line);
   e->name = std::move(name);
   return with_call(std::move(e), std::move(call));
+}
+
+void Parser::note_unknown(const char* what, const std::string& name, int line) {
+  if (soft_) return;
+  unknown_.push_back({TokenKind::Name, line, fmt::format("no {} named '{}'", what, name)});
 }
 
 ExprPtr Parser::test(ExprPtr node) {
@@ -468,8 +473,8 @@ ExprPtr Parser::test(ExprPtr node) {
   } else if (at_name("is")) {
     fail_syntax(peek().line, "tests cannot be chained with 'is'");
   } else if (((kind == TokenKind::Name && !at_name("else") && !at_name("or") && !at_name("and")) ||
-              kind == TokenKind::String || kind == TokenKind::Integer ||
-              kind == TokenKind::Float || at_operator("[") || at_operator("{"))) {
+              kind == TokenKind::String || kind == TokenKind::Integer || kind == TokenKind::Float ||
+              at_operator("[") || at_operator("{"))) {
     call->positional.push_back(postfix(primary()));
   }
   std::vector<ExprPtr> parts;
@@ -477,7 +482,7 @@ ExprPtr Parser::test(ExprPtr node) {
   ExprPtr e = make(ExprKind::Test, std::move(parts));
   e->line = line;
   e->test = find_test(name);
-  if (!e->test && !soft_) fail_syntax(line, fmt::format("no test named '{}'", name));
+  if (!e->test) note_unknown("test", name, line);
   e->name = std::move(name);
   e = with_call(std::move(e), std::move(call));
   if (!negated) return e;

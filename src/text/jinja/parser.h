@@ -57,6 +57,7 @@ class Parser {
   ExprPtr filter(ExprPtr node);
   ExprPtr filter_chain(ExprPtr node);
   ExprPtr test(ExprPtr node);
+  void note_unknown(const char* what, const std::string& name, int line);
   std::string dotted_name();
   std::unique_ptr<CallParts> call_arguments();
   enum class TupleEnd { Normal, In, Recursive };
@@ -95,8 +96,10 @@ class Parser {
   size_t at_ = 0;
   int line_ = 1;
   int nesting_ = 0;
-  bool soft_ = false;      ///< inside a condition: unknown filters and tests fail only when reached
-  bool in_loop_ = false;   ///< break and continue are allowed
+  bool soft_ = false;     ///< inside a condition: unknown filters and tests fail only when reached
+  bool in_loop_ = false;  ///< break and continue are allowed
+  std::vector<Token>
+      unknown_;  ///< unknown filters and tests; each must turn out to be in a condition
   std::vector<MacroParts*> macros_;  ///< the macros around this place
   Program program_;
   std::unordered_map<std::string, uint32_t> symbol_ids_;

@@ -37,6 +37,7 @@ Program parse_program(std::string_view source) {
 
 Program Parser::run() {
   program_.body = statements({}, "", 1);
+  if (!unknown_.empty()) fail_syntax(unknown_[0].line, unknown_[0].text);
   return std::move(program_);
 }
 
@@ -155,8 +156,7 @@ ExprPtr Parser::target_item(bool with_namespace) {
   }
   const int line = peek().line;
   const std::string name = expect_name("a variable name");
-  static constexpr std::string_view reserved[] = {"true",  "True", "false",
-                                                  "False", "none", "None"};
+  static constexpr std::string_view reserved[] = {"true", "True", "false", "False", "none", "None"};
   if (std::find(std::begin(reserved), std::end(reserved), name) != std::end(reserved))
     fail_syntax(line, fmt::format("'{}' cannot be assigned to", name));
   const bool dotted = with_namespace && skip_operator(".");
@@ -206,6 +206,8 @@ void Parser::signature(MacroParts& macro) {
     macro.parameters.push_back(symbol(name));
     if (skip_operator("="))
       macro.defaults.push_back(expression());
+    else if (name == "caller")
+      fail_syntax(line, "the parameter 'caller' needs a default");
     else if (!macro.defaults.empty())
       fail_syntax(line, fmt::format("parameter '{}' without a default follows one with", name));
   }

@@ -52,13 +52,9 @@ bool is_escaped(Interpreter&, const Value& v, const Arguments& args) {
   return v.is_markup();
 }
 
-bool divisible(Interpreter& in, const Value& v, const Value& by) {
-  return !truth(in.binary(Op::Modulo, v, by));
-}
-
 bool is_divisible(Interpreter& in, const Value& v, const Arguments& args) {
   const Bound b("divisibleby", args, {"num"}, 1);
-  return divisible(in, v, b[0]);
+  return equal(in.binary(Op::Modulo, v, b[0]), Value::integer(0));
 }
 
 template <int rest>
@@ -103,11 +99,13 @@ bool is_case(Interpreter& in, const Value& v, const Arguments& args) {
 
 bool is_filter_name(Interpreter&, const Value& v, const Arguments& args) {
   const Bound b("filter", args, {});
+  hash(v);  // refuses lists and dicts, as Python does
   return v.is_string() && find_filter(v.text());
 }
 
 bool is_test_name(Interpreter&, const Value& v, const Arguments& args) {
   const Bound b("test", args, {});
+  hash(v);
   return v.is_string() && find_test(v.text());
 }
 

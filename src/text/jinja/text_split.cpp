@@ -98,8 +98,7 @@ std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends)
 namespace {
 
 /// "abc".replace("", "."): between all characters and at both ends.
-std::string interleave(Interpreter& in, std::string_view text, std::string_view to,
-                       int64_t limit) {
+std::string interleave(Interpreter& in, std::string_view text, std::string_view to, int64_t limit) {
   const auto places = static_cast<int64_t>(count_code_points(text)) + 1;
   int64_t left = limit < 0 ? places : std::min(limit, places);
   in.charge(text.size() + static_cast<uint64_t>(left) * to.size());

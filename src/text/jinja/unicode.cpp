@@ -56,9 +56,9 @@ utf8proc_category_t category(uint32_t c) {
 enum class Case { Upper, Lower, Title };
 
 const SpecialCase* special_case(uint32_t c) {
-  const auto* at = std::lower_bound(
-      special_cases.begin(), special_cases.end(), c,
-      [](const SpecialCase& s, uint32_t code) { return s.code_point < code; });
+  const auto* at =
+      std::lower_bound(special_cases.begin(), special_cases.end(), c,
+                       [](const SpecialCase& s, uint32_t code) { return s.code_point < code; });
   return at != special_cases.end() && at->code_point == c ? at : nullptr;
 }
 
@@ -236,8 +236,8 @@ std::string to_case_folded(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const auto c = static_cast<utf8proc_int32_t>(decode_utf8(text, i));
     std::array<utf8proc_int32_t, 8> folded{};
-    const auto n = utf8proc_decompose_char(c, folded.data(), folded.size(), UTF8PROC_CASEFOLD,
-                                           nullptr);
+    const auto n =
+        utf8proc_decompose_char(c, folded.data(), folded.size(), UTF8PROC_CASEFOLD, nullptr);
     for (utf8proc_ssize_t k = 0; k < n && k < 8; ++k)
       append_utf8(out, static_cast<uint32_t>(folded[static_cast<size_t>(k)]));
   }
@@ -301,8 +301,7 @@ std::string_view strip_space(std::string_view text, bool left, bool right) {
   return strip_if(text, left, right, is_space);
 }
 
-std::string_view strip_chars(std::string_view text, std::string_view chars, bool left,
-                             bool right) {
+std::string_view strip_chars(std::string_view text, std::string_view chars, bool left, bool right) {
   std::u32string set;
   for (size_t i = 0; i < chars.size();) set += static_cast<char32_t>(decode_utf8(chars, i));
   return strip_if(text, left, right, [&](uint32_t c) {

@@ -82,8 +82,7 @@ bool equal_dicts(const DictData& a, const DictData& b) {
 
 bool equal_ranges(const RangeData& a, const RangeData& b) {
   const int64_t n = a.length();
-  return n == b.length() &&
-         (n == 0 || (a.start == b.start && (n == 1 || a.step == b.step)));
+  return n == b.length() && (n == 0 || (a.start == b.start && (n == 1 || a.step == b.step)));
 }
 
 bool equal_views(const ViewData& a, const ViewData& b) {
@@ -209,12 +208,9 @@ void DictData::set(Value key, Value value) {
 }
 
 int64_t RangeData::length() const {
-  const uint64_t gap = step > 0 ? (start < stop ? static_cast<uint64_t>(stop) -
-                                                      static_cast<uint64_t>(start)
-                                                : 0)
-                                : (stop < start ? static_cast<uint64_t>(start) -
-                                                      static_cast<uint64_t>(stop)
-                                                : 0);
+  const uint64_t gap =
+      step > 0 ? (start < stop ? static_cast<uint64_t>(stop) - static_cast<uint64_t>(start) : 0)
+               : (stop < start ? static_cast<uint64_t>(start) - static_cast<uint64_t>(stop) : 0);
   if (gap == 0) return 0;
   const uint64_t by = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
   return static_cast<int64_t>(std::min<uint64_t>((gap - 1) / by + 1, INT64_MAX));

@@ -62,7 +62,7 @@ void measure(const BenchFlags& flags, Samples& samples, ProgressBar& bar) {
     const auto start = Clock::now();
     const auto engine = Engine::load(flags.engine.model, options);
     samples.load_ms.push_back(seconds_since(start) * 1e3);
-    const auto first[] = {bench_ids(1, engine->vocabulary())[0]};
+    const std::vector<uint32_t> first = bench_ids(1, engine->vocabulary());
     engine->extend(first, 1, &interrupted());
     samples.first_token_ms.push_back(seconds_since(start) * 1e3);
     engine->rewind(0);

@@ -16,17 +16,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// ln of the sum of exp over a row, and the place of its maximum; Error for non-finite logits.
-struct RowSummary {
-  double log_sum;
-  uint32_t argmax;
-};
-
-RowSummary summarize(std::span<const float> row) {
-  const text::LogSumExp sum = text::log_sum_exp(row);
-  return {sum.value, sum.argmax};
-}
-
 std::vector<TokenLogprob> best_logprobs(std::span<const float> row, int64_t count,
                                         uint32_t chosen) {
   std::vector<TokenLogprob> best;
@@ -36,7 +25,7 @@ std::vector<TokenLogprob> best_logprobs(std::span<const float> row, int64_t coun
     has_chosen = has_chosen || id == chosen;
   }
   if (!has_chosen) {
-    best.push_back({chosen, static_cast<float>(row[chosen] - summarize(row).log_sum)});
+    best.push_back({chosen, static_cast<float>(row[chosen] - text::log_sum_exp(row).value)});
   }
   return best;
 }
@@ -201,8 +190,8 @@ Score score(Engine& engine, std::span<const uint32_t> ids, const std::atomic<boo
         engine.extend(ids.subspan(static_cast<size_t>(at), static_cast<size_t>(n)), n, cancel);
     for (int64_t i = 0; i < n && at + i + 1 < count; ++i) {
       const auto row = logits.row(i);
-      const RowSummary s = summarize(row);
-      out.logprobs.push_back(row[ids[static_cast<size_t>(at + i + 1)]] - s.log_sum);
+      const text::LogSumExp s = text::log_sum_exp(row);
+      out.logprobs.push_back(row[ids[static_cast<size_t>(at + i + 1)]] - s.value);
       out.argmax.push_back(s.argmax);
       sum -= out.logprobs.back();
     }

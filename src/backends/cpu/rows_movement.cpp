@@ -16,35 +16,46 @@ std::string refuse_wide_elements(const KernelQuery& query) {
   return fmt::format("elements of {} are not moved", dtype_name(dtype));
 }
 
-// Slices whose start is a number, or a number of elements before the end of the axis: kernels see
-// extents, not symbols.
+/// Why the numbers of all axes do not fit AxisNumbers; empty when they do.
+std::string refuse_numbers(const KernelQuery& query, const Shape& numbers) {
+  int symbolic = 0;
+  for (const Dim& d : numbers) {
+    symbolic += d.is_static() ? 0 : 1;
+    if (d.is_static() && d.constant() > INT32_MAX) {
+      return fmt::format("{} is above {}", d.constant(), INT32_MAX);
+    }
+  }
+  if (symbolic <= 1) return {};
+  return fmt::format("{} depends on symbols on more than one axis",
+                     to_string(numbers, query.symbols));
+}
 
-bool is_from_end(const KernelQuery& query, size_t axis) {
-  const Dim& start = query.node.attrs.get_dims(AttrKey::Starts)[axis];
-  return !start.is_static() && (query.operands[0].shape[axis] - start).is_static();
+AxisNumbers axis_numbers(const Shape& numbers) {
+  AxisNumbers n{};
+  n.symbolic_axis = -1;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i].is_static()) {
+      n.numbers[i] = static_cast<int32_t>(numbers[i].constant());
+    } else {
+      n.symbolic_axis = static_cast<int32_t>(i);
+      n.symbolic = run_extent(numbers[i]);
+    }
+  }
+  return n;
 }
 
 std::string refuse_slice(const KernelQuery& query) {
-  const Shape& starts = query.node.attrs.get_dims(AttrKey::Starts);
-  for (size_t i = 0; i < starts.size(); ++i) {
-    if (starts[i].is_static() || is_from_end(query, i)) continue;
-    return fmt::format("start {} of axis {} does not follow from the extents",
-                       to_string(starts[i], query.symbols), i);
-  }
-  return refuse_wide_elements(query);
+  std::string reason = refuse_numbers(query, query.node.attrs.get_dims(AttrKey::Starts));
+  return reason.empty() ? refuse_wide_elements(query) : reason;
 }
 
 void prepare_slice(const KernelQuery& query, void* params) {
+  static_assert(sizeof(SliceParams) <= KernelRow::kMaxParams);
   auto& p = *static_cast<SliceParams*>(params);
-  const Shape& starts = query.node.attrs.get_dims(AttrKey::Starts);
   const auto& strides = query.node.attrs.get_ints(AttrKey::Strides);
-  p = {};
-  for (size_t i = 0; i < starts.size(); ++i) {
-    const bool from_end = is_from_end(query, i);
-    const Dim start = from_end ? query.operands[0].shape[i] - starts[i] : starts[i];
-    p.starts[i] = start.constant();
+  p = {axis_numbers(query.node.attrs.get_dims(AttrKey::Starts)), {}};
+  for (size_t i = 0; i < query.operands[0].rank(); ++i) {
     p.strides[i] = strides.empty() ? 1 : static_cast<int32_t>(strides[i]);
-    if (from_end) p.from_end |= 1u << i;
   }
 }
 
@@ -63,11 +74,8 @@ void prepare_axis(const KernelQuery& query, void* params) {
 }
 
 std::string refuse_pad(const KernelQuery& query) {
-  for (const Dim& low : query.node.attrs.get_dims(AttrKey::Low)) {
-    if (!low.is_static()) {
-      return fmt::format("pad {} depends on symbols", to_string(low, query.symbols));
-    }
-  }
+  const std::string reason = refuse_numbers(query, query.node.attrs.get_dims(AttrKey::Low));
+  if (!reason.empty()) return reason;
   const DType d = query.operands[0].dtype;
   if (d == DType::F8E4M3 || d == DType::F8E5M2 || d == DType::U64) {
     return fmt::format("the padding value is not made for {}", dtype_name(d));
@@ -76,11 +84,9 @@ std::string refuse_pad(const KernelQuery& query) {
 }
 
 void prepare_pad(const KernelQuery& query, void* params) {
-  auto& p = *static_cast<PadParams*>(params);
-  const Shape& low = query.node.attrs.get_dims(AttrKey::Low);
-  p = {};
-  for (size_t i = 0; i < low.size(); ++i) p.low[i] = low[i].constant();
-  p.value = query.node.attrs.get_float(AttrKey::Value);
+  const Attrs& attrs = query.node.attrs;
+  *static_cast<PadParams*>(params) = {axis_numbers(attrs.get_dims(AttrKey::Low)),
+                                      attrs.get_float(AttrKey::Value)};
 }
 
 std::string refuse_iota(const KernelQuery& query) {

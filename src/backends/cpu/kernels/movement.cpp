@@ -8,6 +8,26 @@
 namespace rlx::cpu::RLX_ISA {
 namespace {
 
+/// What RunExtent::at gives; here because that is an inline function all levels would share.
+int64_t value_of(const RunExtent& extent, const KernelCall& call) {
+  int64_t sum = extent.constant;
+  for (int i = 0; i < extent.count; ++i) {
+    sum += extent.factors[i] * call.symbols[extent.symbols[i]];
+  }
+  return sum;
+}
+
+struct Numbers {
+  int64_t axis[TensorView::kMaxRank];
+};
+Numbers numbers_of(const AxisNumbers& numbers, const KernelCall& call) {
+  Numbers n;
+  for (int i = 0; i < TensorView::kMaxRank; ++i) {
+    n.axis[i] = i == numbers.symbolic_axis ? value_of(numbers.symbolic, call) : numbers.numbers[i];
+  }
+  return n;
+}
+
 Range result_range(const KernelCall& call, int64_t begin, int64_t end) {
   return chunk_range(begin, end, chunk_elements, element_count(call.results[0]));
 }
@@ -95,14 +115,14 @@ void fill_elements(std::byte* y, int64_t n, int64_t width, uint64_t pattern) {
 void slice(const KernelCall& call, int64_t begin, int64_t end, int) noexcept {
   const auto& p = *static_cast<const SliceParams*>(call.params);
   const TensorView& x = call.operands[0];
+  const Numbers starts = numbers_of(p.starts, call);
   StridedSpace s{};
   s.rank = x.rank;
   s.operands = 1;
   int64_t base = 0;
   for (int i = 0; i < x.rank; ++i) {
     const int64_t step = extent_product(x, i + 1, x.rank);
-    const bool from_end = (p.from_end >> i & 1u) != 0;
-    base += (from_end ? x.dims[i] - p.starts[i] : p.starts[i]) * step;
+    base += starts.axis[i] * step;
     s.dims[i] = call.results[0].dims[i];
     s.strides[0][i] = step * p.strides[i];
   }
@@ -176,6 +196,7 @@ void pad(const KernelCall& call, int64_t begin, int64_t end, int) noexcept {
   const auto& p = *static_cast<const PadParams*>(call.params);
   const TensorView& x = call.operands[0];
   const TensorView& y = call.results[0];
+  const Numbers low_of = numbers_of(p.low, call);
   const int64_t width = element_bytes(y.dtype);
   const uint64_t pattern = pattern_of(y.dtype, p.value);
   const int last = y.rank - 1;
@@ -185,7 +206,7 @@ void pad(const KernelCall& call, int64_t begin, int64_t end, int) noexcept {
     int64_t rest = item, source = 0, step = 1;
     bool inside = true;
     for (int i = last - 1; i >= 0; --i) {
-      const int64_t at = rest % y.dims[i] - p.low[i];
+      const int64_t at = rest % y.dims[i] - low_of.axis[i];
       rest /= y.dims[i];
       inside = inside && at >= 0 && at < x.dims[i];
       source += at * step;
@@ -195,7 +216,7 @@ void pad(const KernelCall& call, int64_t begin, int64_t end, int) noexcept {
       fill_elements(row, n, width, pattern);
       continue;
     }
-    const int64_t low = last >= 0 ? p.low[last] : 0, middle = row_width(x);
+    const int64_t low = last >= 0 ? low_of.axis[last] : 0, middle = row_width(x);
     fill_elements(row, low, width, pattern);
     __builtin_memcpy(row + low * width, x.data + source * middle * width,
                      static_cast<size_t>(middle * width));
@@ -204,7 +225,7 @@ void pad(const KernelCall& call, int64_t begin, int64_t end, int) noexcept {
 }
 
 void iota(const KernelCall& call, int64_t begin, int64_t end, int) noexcept {
-  const int64_t at = static_cast<const IotaParams*>(call.params)->at.at(call.symbols);
+  const int64_t at = value_of(static_cast<const IotaParams*>(call.params)->at, call);
   const TensorView& y = call.results[0];
   const Range r = result_range(call, begin, end);
   for (int64_t i = r.begin; i < r.end; ++i) {

@@ -45,18 +45,22 @@ struct RopeParams {
   bool interleaved;
 };
 
-/// How a kernel finds a start that may depend on symbols: fixed, or at a fixed distance from the
-/// end of the operand's axis.
+/// Numbers per axis of which one may depend on symbols.
+struct AxisNumbers {
+  RunExtent symbolic;                     ///< of axis `symbolic_axis`
+  int32_t numbers[TensorView::kMaxRank];  ///< of all others
+  int32_t symbolic_axis;                  ///< -1: none
+};
+
 struct SliceParams {
-  int64_t starts[TensorView::kMaxRank];  ///< or, from_end: operand extent - start
+  AxisNumbers starts;
   int32_t strides[TensorView::kMaxRank];
-  uint32_t from_end;  ///< bit i: axis i
 };
 struct TransposeParams {
   int32_t perm[TensorView::kMaxRank];
 };
 struct PadParams {
-  int64_t low[TensorView::kMaxRank];
+  AxisNumbers low;
   double value;
 };
 struct IotaParams {

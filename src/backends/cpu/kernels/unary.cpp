@@ -12,22 +12,25 @@ VecF sign_of(VecF x) {
 }
 VecF relu(VecF x) { return select(x <= 0.0f, splat(0.0f), x); }
 
-/// Sine or cosine; the C library takes over where the reduction by three parts ends.
+/// Sine or cosine; the C library takes over where the reduction by three parts ends. x may be y.
 template <bool cosine>
 void trigonometric_row(const float* x, float* y, int64_t n) {
-  bool within = true;
-  for (int64_t i = 0; i < n; ++i) {
-    const float a = x[i] < 0 ? -x[i] : x[i];
-    within = within && a <= static_cast<float>(max_angle);
-  }
-  if (within) {
-    for (int64_t i = 0; i < n; ++i) {
-      const SinCos r = sin_cos(static_cast<double>(x[i]));
-      y[i] = static_cast<float>(cosine ? r.cos : r.sin);
+  constexpr int64_t tile = 64;
+  constexpr auto limit = static_cast<float>(max_angle);
+  float angles[tile];
+  for (int64_t first = 0; first < n; first += tile) {
+    const int64_t count = n - first < tile ? n - first : tile;
+    __builtin_memcpy(angles, x + first, static_cast<size_t>(count) * sizeof(float));
+    float* to = y + first;
+    for (int64_t i = 0; i < count; ++i) {
+      const SinCos r = sin_cos(static_cast<double>(angles[i]));
+      to[i] = static_cast<float>(cosine ? r.cos : r.sin);
     }
-    return;
+    for (int64_t i = 0; i < count; ++i) {
+      if (angles[i] <= limit && angles[i] >= -limit) continue;
+      to[i] = cosine ? __builtin_cosf(angles[i]) : __builtin_sinf(angles[i]);
+    }
   }
-  for (int64_t i = 0; i < n; ++i) y[i] = cosine ? __builtin_cosf(x[i]) : __builtin_sinf(x[i]);
 }
 
 void apply(const UnaryParams& p, const float* x, float* y, int64_t n) {

@@ -7,8 +7,10 @@
 
 namespace rlx {
 
-// One function per family, each in the file of that name: the whole forward pass over a Decoder,
+// One function per architecture, in the file of its family: the whole forward pass over a Decoder,
 // from embed_tokens() to finish(). The table in language_model.cpp lists them.
+void build_gemma(Decoder& model);
+void build_gemma2(Decoder& model);
 void build_gemma3(Decoder& model);
 void build_gpt2(Decoder& model);
 void build_llama(Decoder& model);

@@ -20,9 +20,9 @@ struct Architecture {
 };
 
 constexpr Architecture architectures[] = {
-    {"gemma3", rms, build_gemma3},  {"gpt2", layer, build_gpt2}, {"llama", rms, build_llama},
-    {"phi3", rms, build_phi3},      {"qwen2", rms, build_qwen2}, {"qwen3", rms, build_qwen3},
-    {"qwen3moe", rms, build_qwen3},
+    {"gemma", rms, build_gemma}, {"gemma2", rms, build_gemma2}, {"gemma3", rms, build_gemma3},
+    {"gpt2", layer, build_gpt2}, {"llama", rms, build_llama},   {"phi3", rms, build_phi3},
+    {"qwen2", rms, build_qwen2}, {"qwen3", rms, build_qwen3},   {"qwen3moe", rms, build_qwen3},
 };
 
 const Architecture& architecture_of(const Checkpoint& checkpoint) {

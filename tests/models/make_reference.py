@@ -119,7 +119,8 @@ def hf_config(model_type, c, more):
 
 
 def make(name, arch, model_type, c, rope=None, keys={}, config={}, vectors={}, contexts=(CONTEXT,)):
-    """`rope(layer, context)` gives (frequencies, magnitude); `vectors` are tensors of the GGUF file alone."""
+    """`rope(layer, context)` gives (frequencies, magnitude); `vectors` are tensors of the GGUF file alone;
+    no folder is written without `model_type`."""
     c = {"E": 32, "F": 48, "L": 2, "H": 4, "G": 2, "D": 8, "eps": 1e-5, "base": 100.0} | c
     if rope is None:
         rope = lambda layer, context: (frequencies(c["base"], c["D"]), 1.0)
@@ -139,6 +140,8 @@ def make(name, arch, model_type, c, rope=None, keys={}, config={}, vectors={}, c
                 stored[n] = interleave(stored[n], c["H"] if "attn_q" in n else c["G"])
     stored |= {n: np.asarray(v, dtype=np.float32) for n, v in vectors.items()}
     write_gguf(f"{OUT}/{name}.gguf", arch, gguf_keys(c, keys), stored)
+    if model_type is None:
+        return
     write_folder(f"{OUT}/{name}", hf_config(model_type, c, config), hf_tensors(model_type, weights), c.get("bf16"))
 
 
@@ -180,6 +183,13 @@ def main():
                  "rope_scaling": {"type": "longrope", "long_factor": long, "short_factor": short}})
     make("gpt2", "gpt2", "gpt2", {"G": 4, "fused": True, "layer_norm": True, "positions": True, "tied": True},
          lambda i, n: None)
+
+    make("gemma", "gemma", None, {"D": 12, "tied": True, "act": "gelu_tanh", "embed_scale": 32**0.5, "eps": 1e-6},
+         lambda i, n: (frequencies(100.0, 12), 1.0))
+    make("gemma2", "gemma2", None,
+         {"tied": True, "act": "gelu_tanh", "embed_scale": 32**0.5, "eps": 1e-6, "post_norms": True,
+          "attn_softcap": 1.5, "logit_softcap": 2.0, "window": lambda i: 0 if i % 2 else 4},
+         keys={"attention.sliding_window": 4, "attn_logit_softcapping": 1.5, "final_logit_softcapping": 2.0})
 
     full = lambda i: i % 6 == 5
     make("gemma3", "gemma3", "gemma3_text",

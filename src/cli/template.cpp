@@ -17,7 +17,8 @@ namespace {
 constexpr size_t most_bytes = size_t{64} << 20;
 
 bool is_gguf(const std::string& path) {
-  const auto bytes = MappedFile::open(path)->bytes();
+  const auto file = MappedFile::open(path);
+  const auto bytes = file->bytes();
   return bytes.size() >= 4 && std::string_view(reinterpret_cast<const char*>(bytes.data()), 4) ==
                                   std::string_view("GGUF");
 }
@@ -40,7 +41,7 @@ text::jinja::Value read_vars(const std::string& path) {
   try {
     return text::jinja::parse_json(read_text_file(path, most_bytes));
   } catch (Error& e) {
-    e.add_note("while reading the variables in '" + path + "'");
+    e.add_note("reading the variables in '" + path + "'");
     throw;
   }
 }

@@ -260,7 +260,12 @@ void place(const Cursor& in, std::span<const std::byte> file, const GgufContents
   }
   const uint64_t room = file.size() - std::min<uint64_t>(contents.data_offset, file.size());
   const uint64_t bytes = tensor.dtype ? tensor_bytes(in, tensor) : 0;
-  if (tensor.offset > room || bytes > room - tensor.offset) {
+  if (tensor.offset > room) {
+    fail(ErrorCode::InvalidFile,
+         "{}: tensor {} starts at offset {} of the tensor data, which has {} bytes", in.source(),
+         quote(tensor.name), tensor.offset, room);
+  }
+  if (bytes > room - tensor.offset) {
     fail(ErrorCode::InvalidFile,
          "{}: tensor {} needs {} bytes at offset {} of the tensor data, which has {} bytes",
          in.source(), quote(tensor.name), bytes, tensor.offset, room);

@@ -77,7 +77,7 @@ void Section::missing(const char* key) const {
 void Section::refuse(const char* key, const nlohmann::json& found, std::string_view wanted) const {
   const std::string shown = found.is_structured()
                                 ? fmt::format("{} of {}", found.type_name(), found.size())
-                                : quote(found.dump(-1, ' ', true));
+                                : printable(found.dump(-1, ' ', true), 80);
   fail(ErrorCode::InvalidFile, "{}: key '{}' is {}; wanted {}", place_, key, shown, wanted);
 }
 

@@ -184,8 +184,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool refuse(const std::string& found) const {
-    fail(ErrorCode::InvalidFile, "{}: {} is or holds {}; wanted {}", source_, place(), found,
-         wanted());
+    fail(ErrorCode::InvalidFile, "{}: {}: found {}; wanted {}", source_, place(), found, wanted());
   }
 
   const std::string& source_;

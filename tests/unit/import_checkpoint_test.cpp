@@ -355,7 +355,7 @@ TEST_CASE("checkpoint: a config.json that does not fit is refused by key") {
   CHECK(config_error(folder, config) == path + ": key 'hidden_size' is missing");
   config["hidden_size"] = -8;
   CHECK(config_error(folder, config) ==
-        path + ": key 'hidden_size' is '-8'; wanted an integer from 0 to 2^32 - 1");
+        path + ": key 'hidden_size' is -8; wanted an integer from 0 to 2^32 - 1");
   config = llama_config();
   config["num_attention_heads"] = 0;
   CHECK(config_error(folder, config) == path + ": num_attention_heads is 0; at least 1 is needed");

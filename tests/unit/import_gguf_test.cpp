@@ -268,10 +268,9 @@ TEST_CASE("gguf: tensors lie at aligned offsets, in the file and apart (llm-bugs
         "f.gguf: tensor 'w' has offset 4, no multiple of the alignment 32");
   CHECK(parse_error(with_tensors({tensor_info("w", {8}, 0, 64)}, 64)) ==
         "f.gguf: tensor 'w' needs 32 bytes at offset 64 of the tensor data, which has 64 bytes");
-  CHECK(
-      parse_error(with_tensors({tensor_info("w", {8}, 0, ~uint64_t{31})}, 64)) ==
-      "f.gguf: tensor 'w' needs 32 bytes at offset 18446744073709551584 of the tensor data, which "
-      "has 64 bytes");
+  CHECK(parse_error(with_tensors({tensor_info("w", {8}, 0, ~uint64_t{31})}, 64)) ==
+        "f.gguf: tensor 'w' starts at offset 18446744073709551584 of the tensor data, which "
+        "has 64 bytes");
   const std::string message =
       parse_error(with_tensors({tensor_info("v", {8}, 0, 32), tensor_info("w", {9}, 0, 0)}, 64));
   CHECK(message == "f.gguf: tensors 'w' (bytes 96 to 132) and 'v' (bytes 128 to 160) overlap");
@@ -286,7 +285,7 @@ TEST_CASE("gguf: a type number of another build is kept, without bytes (llm-bugs
   CHECK(c.tensors[0].type_text() == "unknown type 9999");
   CHECK(c.tensors[0].bytes.empty());
   CHECK(parse_error(with_tensors({tensor_info("w", {31}, 9999, 128)}, 64)) ==
-        "f.gguf: tensor 'w' needs 0 bytes at offset 128 of the tensor data, which has 64 bytes");
+        "f.gguf: tensor 'w' starts at offset 128 of the tensor data, which has 64 bytes");
 }
 
 TEST_CASE("gguf: 300,000 tokens are not copied when a file is opened") {

@@ -13,6 +13,7 @@ namespace rlx {
 namespace {
 
 constexpr int64_t max_heads = int64_t{1} << 16;
+constexpr int64_t max_head_dim = int64_t{1} << 16;
 constexpr int64_t max_experts = int64_t{1} << 16;
 constexpr int64_t max_context = INT32_MAX;
 
@@ -25,7 +26,7 @@ int64_t checked(const Config& config, std::string_view name, uint64_t value, int
   return static_cast<int64_t>(value);
 }
 
-/// One more than the largest n of a tensor "blk.<n>.…".
+/// One more than the largest n of a tensor "blk.<n>.…", but no more than there are tensors.
 int64_t blocks_in_file(const Checkpoint& checkpoint) {
   constexpr std::string_view prefix = "blk.";
   int64_t blocks = 0;
@@ -39,7 +40,7 @@ int64_t blocks_in_file(const Checkpoint& checkpoint) {
       blocks = std::max<int64_t>(blocks, int64_t{number} + 1);
     }
   }
-  return blocks;
+  return std::min(blocks, static_cast<int64_t>(checkpoint.tensors().size()));
 }
 
 int64_t read_layers(const Checkpoint& checkpoint, const Config& config) {
@@ -54,8 +55,8 @@ int64_t read_layers(const Checkpoint& checkpoint, const Config& config) {
 
 int64_t read_head_dim(const Config& config, const HyperParameters& h) {
   if (config.has("attention.key_length")) {
-    const int64_t key = config.count("attention.key_length", 1, kMaxWidth);
-    const int64_t value = config.count_or("attention.value_length", key, 1, kMaxWidth);
+    const int64_t key = config.count("attention.key_length", 1, max_head_dim);
+    const int64_t value = config.count_or("attention.value_length", key, 1, max_head_dim);
     if (key != value) {
       fail(ErrorCode::Unsupported, "{} is {} and attention.key_length {}; they must be equal",
            config.place("attention.value_length"), value, key);

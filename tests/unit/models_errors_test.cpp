@@ -67,6 +67,12 @@ TEST_CASE("models: missing and odd keys are named") {
 TEST_CASE("models: absurd numbers are refused at once") {
   CHECK(with_key("block_count", uint32_t{1000000000}) ==
         "m: llama.block_count is 1000000000; the file has tensors of 2 blocks");
+  CHECK(error_of("llama", "llama.block_count", [](GgufWriter& w) {
+          w.add("llama.block_count", 1000000000u);
+          tensor_of("blk.999999999.attn_norm.weight", {32})(w);
+        }).find("llama.block_count is 1000000000; the file has tensors of 22 blocks") == 3);
+  CHECK(with_key("attention.key_length", uint32_t{1} << 24) ==
+        "m: llama.attention.key_length is 16777216; 1 to 65536 is allowed");
   CHECK(with_key("block_count", uint32_t{0}).find("llama.block_count is 0; 1 to ") == 3);
   CHECK(with_key("attention.head_count", uint32_t{0}) ==
         "m: llama.attention.head_count is 0; 1 to 65536 is allowed");

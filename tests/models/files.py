@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes one set of weights as a GGUF file and as a Hugging Face folder."""
+
 import json
 import os
 import struct
@@ -9,7 +10,8 @@ import numpy as np
 
 
 def interleave(rows, heads):
-    """Rows of q or k from published order to that of llama GGUF files: pair (i, i + d/2) to (2i, 2i + 1)."""
+    """Rows of q or k from published order to that of llama GGUF files: the pair (i, i + d/2)
+    goes to (2i, 2i + 1)."""
     d = rows.shape[0] // heads
     split = rows.reshape(heads, 2, d // 2, *rows.shape[1:])
     return np.ascontiguousarray(split.swapaxes(1, 2).reshape(rows.shape))
@@ -39,25 +41,43 @@ def write_gguf(path, arch, keys, weights):
 
 
 LAYER = {
-    "attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj", "attn_qkv": "self_attn.qkv_proj", "attn_output": "self_attn.o_proj",
-    "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm",
-    "ffn_norm": "post_attention_layernorm", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj", "ffn_gate_inp": "mlp.gate",
+    "attn_norm": "input_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_qkv": "self_attn.qkv_proj",
+    "attn_output": "self_attn.o_proj",
+    "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+    "ffn_gate_inp": "mlp.gate",
 }
 PHI3 = {"ffn_up": "mlp.gate_up_proj"}
-GEMMA = {"post_attention_norm": "post_attention_layernorm", "ffn_norm": "pre_feedforward_layernorm",
-         "post_ffw_norm": "post_feedforward_layernorm"}
-GPT2 = {"attn_norm": "ln_1", "attn_qkv": "attn.c_attn", "attn_output": "attn.c_proj", "ffn_norm": "ln_2",
-        "ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj"}
+GEMMA = {
+    "post_attention_norm": "post_attention_layernorm",
+    "ffn_norm": "pre_feedforward_layernorm",
+    "post_ffw_norm": "post_feedforward_layernorm",
+}
+GPT2 = {
+    "attn_norm": "ln_1",
+    "attn_qkv": "attn.c_attn",
+    "attn_output": "attn.c_proj",
+    "ffn_norm": "ln_2",
+    "ffn_up": "mlp.c_fc",
+    "ffn_down": "mlp.c_proj",
+}
+GPT2_TOP = {"token_embd": "wte", "position_embd": "wpe", "output_norm": "ln_f"}
+TOP = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
 MIXTRAL_EXPERT = {"gate": "w1", "up": "w3", "down": "w2"}
 
 
 def hf_tensors(model_type, weights):
     """GGUF names and layouts to those that the published models of that type have."""
     gpt2 = model_type == "gpt2"
-    top = ({"token_embd": "wte", "position_embd": "wpe", "output_norm": "ln_f"} if gpt2 else
-           {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"})
+    top = GPT2_TOP if gpt2 else TOP
     layer = GPT2 if gpt2 else LAYER | {"phi3": PHI3, "gemma3_text": GEMMA}.get(model_type, {})
     out = {}
     for name, w in weights.items():
@@ -71,8 +91,11 @@ def hf_tensors(model_type, weights):
         if part.endswith("_exps"):
             kind = part[4:-5]
             for e, one in enumerate(w):
-                out[base + (f"block_sparse_moe.experts.{e}.{MIXTRAL_EXPERT[kind]}.weight"
-                            if model_type == "mixtral" else f"mlp.experts.{e}.{kind}_proj.weight")] = one
+                if model_type == "mixtral":
+                    expert = f"block_sparse_moe.experts.{e}.{MIXTRAL_EXPERT[kind]}.weight"
+                else:
+                    expert = f"mlp.experts.{e}.{kind}_proj.weight"
+                out[base + expert] = one
         elif part == "ffn_gate_inp" and model_type == "mixtral":
             out[base + "block_sparse_moe.gate.weight"] = w
         else:
@@ -84,7 +107,8 @@ def hf_tensors(model_type, weights):
 
 def bf16_bytes(array):
     """The upper halves; values must be bf16 numbers already."""
-    return (np.ascontiguousarray(array, dtype=np.float32).view(np.uint32) >> 16).astype(np.uint16).tobytes()
+    bits = np.ascontiguousarray(array, dtype=np.float32).view(np.uint32)
+    return (bits >> 16).astype(np.uint16).tobytes()
 
 
 def write_folder(path, config, tensors, bf16):
@@ -97,7 +121,8 @@ def write_folder(path, config, tensors, bf16):
         w = np.ascontiguousarray(tensors[name])
         raw = bf16_bytes(w) if bf16 else w.tobytes()
         kind = "BF16" if bf16 else {"float16": "F16", "float32": "F32"}[str(w.dtype)]
-        header[name] = {"dtype": kind, "shape": list(w.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        span = [len(data), len(data) + len(raw)]
+        header[name] = {"dtype": kind, "shape": list(w.shape), "data_offsets": span}
         data += raw
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decoders in NumPy, float64, one batch, written from the papers and model cards: the independent word on
-what the graphs of src/models must compute. Weights are a dict of arrays; matrices are [out, in], rows of q and
-k in published order (rope pairs channel i with i + d/2)."""
+"""Decoders in NumPy, float64, one batch, written from the papers and model cards: the independent
+word on what the graphs of src/models must compute. Weights are a dict of arrays; matrices are
+[out, in], rows of q and k in published order (rope pairs channel i with i + d/2)."""
+
 import numpy as np
 
 
@@ -63,8 +64,8 @@ def rotate(x, freq, magnitude):
     """x[T, heads, D]; the first 2 * len(freq) channels turn by position * freq."""
     n = len(freq)
     angle = np.arange(x.shape[0])[:, None, None] * freq
-    z = (x[..., :n] + 1j * x[..., n:2 * n]) * np.exp(1j * angle) * magnitude
-    return np.concatenate([z.real, z.imag, x[..., 2 * n:]], -1)
+    z = (x[..., :n] + 1j * x[..., n : 2 * n]) * np.exp(1j * angle) * magnitude
+    return np.concatenate([z.real, z.imag, x[..., 2 * n :]], -1)
 
 
 def attention(q, k, v, scale, window=0, softcap=0.0):
@@ -75,10 +76,10 @@ def attention(q, k, v, scale, window=0, softcap=0.0):
     for h in range(heads):
         for i in range(t):
             first = max(0, i - window + 1) if window else 0
-            s = k[first:i + 1, h // group] @ q[i, h] * scale
+            s = k[first : i + 1, h // group] @ q[i, h] * scale
             if softcap:
                 s = softcap * np.tanh(s / softcap)
-            out[i, h] = softmax(s) @ v[first:i + 1, h // group]
+            out[i, h] = softmax(s) @ v[first : i + 1, h // group]
     return out.reshape(t, -1)
 
 
@@ -96,8 +97,8 @@ def experts(x, w, prefix, used, renormalize):
 
 
 def forward(c, w, ids, rope):
-    """Logits [T, V]. `c` says what the architecture has (see make_reference.py), `rope(layer)` gives the
-    layer's (frequencies, magnitude), or None."""
+    """Logits [T, V]. `c` says what the architecture has (see make_reference.py), `rope(layer)`
+    gives the layer's (frequencies, magnitude), or None."""
     w = {k: v.astype(np.float64) for k, v in w.items()}
     heads, groups, d, eps = c["H"], c["G"], c["D"], c["eps"]
     if c.get("layer_norm"):
@@ -123,8 +124,8 @@ def forward(c, w, ids, rope):
         turn = rope(i)
         if turn is not None:
             q, k = rotate(q, *turn), rotate(k, *turn)
-        y = attention(q, k, v, c.get("scale", d**-0.5), c["window"](i) if "window" in c else 0,
-                      c.get("attn_softcap", 0.0))
+        window = c["window"](i) if "window" in c else 0
+        y = attention(q, k, v, c.get("scale", d**-0.5), window, c.get("attn_softcap", 0.0))
         y = lin(y, b + "attn_output")
         x = x + (norm(y, b + "post_attention_norm") if c.get("post_norms") else y)
         f = norm(x, b + "ffn_norm")

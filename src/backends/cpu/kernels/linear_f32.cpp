@@ -44,9 +44,12 @@ RLX_INLINE void stream_block(const LinearJob& job, const uint8_t* w, int64_t row
                              const float* const* x, float* const* y, int64_t n) {
   VecF sums[rows][cols] = {};
   const int64_t whole = job.k / lanes * lanes;
+  // Addresses behind the weights may come up; a prefetch of those does nothing.
+  const int64_t ahead = rows * row_bytes > 4096 ? rows * row_bytes : 4096;
   for (int64_t k = 0; k < whole; k += lanes) {
 #pragma GCC unroll 4
     for (int r = 0; r < rows; ++r) {
+      __builtin_prefetch(w + r * row_bytes + k * Weights::bytes + ahead, 0, 3);
       const VecF v = Weights::get(w + r * row_bytes + k * Weights::bytes);
 #pragma GCC unroll 4
       for (int c = 0; c < cols; ++c) sums[r][c] = fma(v, load(x[c] + k), sums[r][c]);

@@ -52,17 +52,21 @@ void prepare_halves(const VnniType& type, float factor, const Q15Block* x, int64
                     HalfX* out) {
   for (int64_t b = 0; b < blocks; b += 8, ++out) {
     const int n = blocks - b < 8 ? static_cast<int>(blocks - b) : 8;
-    float aux[16] = {};
+    float aux[16] = {}, scale[16] = {};
     for (int i = 0; i < n; ++i) {
       const Q15Block& block = x[b + i];
+      const float unit = block.scale * factor;
       if (type.group == 32) {
-        aux[type.min_lane + i] = block.scale * static_cast<float>(block.sum) * factor;
+        scale[i] = block.scale;
+        (type.min_lane == 8 ? scale + 8 : aux)[i] = unit * static_cast<float>(block.sum);
       } else {
         const HalfSums sums = sum_halves(block);
-        aux[2 * i] = block.scale * static_cast<float>(sums.of[0]) * factor;
-        aux[2 * i + 1] = block.scale * static_cast<float>(sums.of[1]) * factor;
+        scale[2 * i] = scale[2 * i + 1] = block.scale;
+        aux[2 * i] = unit * static_cast<float>(sums.of[0]);
+        aux[2 * i + 1] = unit * static_cast<float>(sums.of[1]);
       }
     }
+    out->scale = load(scale);
     out->aux = load(aux);
     for (int j = 0; j < 4; ++j) {
       const int first = type.order.run[j][0], second = type.order.run[j][1];
@@ -70,12 +74,6 @@ void prepare_halves(const VnniType& type, float factor, const Q15Block* x, int64
                                load_32_or_zero(x[b + second].hi, second < n));
       out->lo[j] = join_halves(load_32_or_zero(x[b + first].lo, first < n),
                                load_32_or_zero(x[b + second].lo, second < n));
-      float scale[16];
-      for (int i = 0; i < 16; ++i) {
-        const int run = i < 8 ? first : second;
-        scale[i] = run < n ? x[b + run].scale : 0.0f;
-      }
-      out->scale[j] = load(scale);
     }
   }
 }

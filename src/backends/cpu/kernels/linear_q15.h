@@ -22,11 +22,12 @@ struct QuarterX {
   Codes hi[2], lo[2];
   VecF scale, aux;
 };
-/// 256 activations in the order of a HalfStep; `aux` is by group.
+/// 256 activations in the order of a HalfStep. `scale` is by group and may have in its upper half
+/// what the mins there are multiplied with; otherwise `aux` is what offsets (times scale) or mins
+/// contribute by group.
 struct HalfX {
   Codes hi[4], lo[4];
-  VecF scale[4];
-  VecF aux;
+  VecF scale, aux;
 };
 
 /// Streams `rows` weight rows against one to four prepared activation rows.
@@ -59,11 +60,9 @@ struct VnniType {
 /// The entry of a Packed type other than Q15.
 const VnniType& vnni_type(const LinearParams& params);
 
-/// Prepares one row of k / 32 blocks for `stream`; returns the bytes that are or would be written.
-int64_t prepare_stream_row(const VnniType& type, int32_t offset, const Q15Block* x, int64_t k,
-                           uint8_t* out);
-inline constexpr int64_t prepared_bytes_256 = sizeof(HalfX);
-static_assert(2 * sizeof(QuarterX) <= sizeof(HalfX));
+/// Bytes of a prepared row per 256 elements.
+inline constexpr int64_t prepared_bytes_256 = 2 * sizeof(QuarterX);
+static_assert(sizeof(HalfX) <= prepared_bytes_256);
 
 /// 32 activations as 16-bit integers, for tiles.
 struct alignas(16) TileX {

@@ -11,6 +11,7 @@ namespace {
 /// A step that `stage_codes` has unpacked.
 template <int group_>
 struct VnniStaged {
+  static constexpr int step_bytes = 0;
   static constexpr int group = group_;
   static constexpr bool has_min = false;
   static constexpr int min_lane = 0;
@@ -83,11 +84,25 @@ void unpack_halves(const LinearParams&, const uint8_t* row, int64_t step, int,
   }
   store(out.scale, s.scale);
   if constexpr (Type::min_lane == 8) {
-    store(out.min, -__builtin_shufflevector(s.min, s.min, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10,
-                                            11, 12, 13, 14, 15));
+    store(out.min, -__builtin_shufflevector(s.scale, s.scale, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9,
+                                            10, 11, 12, 13, 14, 15));
   } else {
     store(out.min, -s.min);
   }
+}
+
+/// Asks for a step's bytes that will be read some rows later. Addresses behind the weights may come
+/// up; a prefetch of those does nothing.
+template <int bytes>
+RLX_INLINE void prefetch(const uint8_t* p) {
+#pragma GCC unroll 4
+  for (int i = 0; i < bytes; i += 64) __builtin_prefetch(p + i, 0, 3);
+}
+/// How far ahead of a read to prefetch: a group of rows, but far enough for the memory's latency.
+RLX_INLINE int64_t prefetch_distance(const StreamCall& call, int rows) {
+  constexpr int64_t least = 4096;
+  const int64_t group = rows * call.row_bytes;
+  return group > least ? group : least;
 }
 
 // Streaming. Every weight row has its own accumulator and order of additions, however many rows
@@ -120,21 +135,29 @@ RLX_INLINE VecI lane_groups(int j) {
 
 template <typename Type>
 RLX_INLINE VecF add_half_step(VecF sum, const HalfStep& w, const HalfX& x) {
+  const VecF scale = w.scale * x.scale;
   for (int j = 0; j < 4; ++j) {
     VecI acc = dot_bytes(VecI{}, w.codes[j], x.hi[j]) << 7;
     acc = dot_bytes(acc, w.codes[j], x.lo[j]);
-    sum = fma(pick_lanes(w.scale, lane_groups<Type>(j)), to_f32(acc) * x.scale[j], sum);
+    sum = fma(pick_lanes(scale, lane_groups<Type>(j)), to_f32(acc), sum);
   }
-  return fma(Type::has_min ? w.min : w.scale, x.aux, sum);
+  if constexpr (Type::min_lane == 8) {
+    return _mm512_mask_add_ps(sum, 0xff00, sum, scale);
+  } else {
+    return fma(Type::has_min ? w.min : w.scale, x.aux, sum);
+  }
 }
 
 template <typename Type, int cols, int rows>
 RLX_INLINE void quarter_rows(const StreamCall& call, const uint8_t* w, VecF (&sums)[rows][cols]) {
   const int64_t full = call.k / 128;
+  const int64_t ahead = prefetch_distance(call, rows);
   const auto step = [&](int64_t s, int n) {
 #pragma GCC unroll 4
     for (int r = 0; r < rows; ++r) {
-      const QuarterStep codes = Type::load(w + r * call.row_bytes, s, n);
+      const uint8_t* row = w + r * call.row_bytes;
+      prefetch<Type::step_bytes>(row + s * Type::step_bytes + ahead);
+      const QuarterStep codes = Type::load(row, s, n);
 #pragma GCC unroll 4
       for (int c = 0; c < cols; ++c) {
         const QuarterX* x = reinterpret_cast<const QuarterX*>(call.x + c * call.x_stride);
@@ -149,10 +172,13 @@ RLX_INLINE void quarter_rows(const StreamCall& call, const uint8_t* w, VecF (&su
 
 template <typename Type, int cols, int rows>
 RLX_INLINE void half_rows(const StreamCall& call, const uint8_t* w, VecF (&sums)[rows][cols]) {
+  const int64_t ahead = prefetch_distance(call, rows);
   for (int64_t s = 0; s < (call.k + 255) / 256; ++s) {
 #pragma GCC unroll 4
     for (int r = 0; r < rows; ++r) {
-      const HalfStep codes = Type::load(w + r * call.row_bytes, s);
+      const uint8_t* row = w + r * call.row_bytes;
+      prefetch<Type::step_bytes>(row + s * Type::step_bytes + ahead);
+      const HalfStep codes = Type::load(row, s);
 #pragma GCC unroll 4
       for (int c = 0; c < cols; ++c) {
         const HalfX* x = reinterpret_cast<const HalfX*>(call.x + c * call.x_stride);
@@ -176,10 +202,15 @@ RLX_INLINE void stream_block(const StreamCall& call, int64_t row, const uint8_t*
     half_rows<Type, cols, rows>(call, w, sums);
   }
   for (int c = 0; c < cols; ++c) {
-    for (int r = 0; r < rows; ++r) {
-      const float sum = reduce_add(sums[r][c]);
-      call.y[c][row + r] = call.bias != nullptr ? sum + call.bias[row + r] : sum;
+    float* y = call.y[c] + row;
+    if constexpr (rows == 4) {
+      const Vec4 four = reduce_add4(sums[0][c], sums[1][c], sums[2][c], sums[3][c]);
+      __builtin_memcpy(y, &four, sizeof four);
+    } else {
+      for (int r = 0; r < rows; ++r) y[r] = reduce_add(sums[r][c]);
     }
+    if (call.bias == nullptr) continue;
+    for (int r = 0; r < rows; ++r) y[r] += call.bias[row + r];
   }
 }
 

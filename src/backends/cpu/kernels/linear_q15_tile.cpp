@@ -102,8 +102,8 @@ RLX_INLINE void multiply(const Panel& panel, const TileX* x, int64_t x_stride, i
 #pragma GCC unroll 8
       for (int m = 0; m < rows; ++m) {
         const VecF scale = splat(x[m * x_stride + b].scale);
-        sums[m][0] = fma(s0, to_f32(acc[m][0]) * scale, sums[m][0]);
-        sums[m][1] = fma(s1, to_f32(acc[m][1]) * scale, sums[m][1]);
+        sums[m][0] = fma(s0 * scale, to_f32(acc[m][0]), sums[m][0]);
+        sums[m][1] = fma(s1 * scale, to_f32(acc[m][1]), sums[m][1]);
       }
       if constexpr (has_min) {
         const VecF m0 = load(panel.mins + at), m1 = load(panel.mins + at + 16);

@@ -48,6 +48,15 @@ RLX_INLINE uint32_t load32(const uint8_t* p) {
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
+/// v, computed in a general register: left alone, the compiler gathers such numbers in vectors.
+RLX_INLINE uint32_t in_register(uint32_t v) {
+  __asm__("" : "+r"(v));
+  return v;
+}
+RLX_INLINE uint64_t in_register(uint64_t v) {
+  __asm__("" : "+r"(v));
+  return v;
+}
 RLX_INLINE VecF f16_splat(const uint8_t* p) {
   return _mm512_maskz_cvtph_ps(all_lanes, _mm256_set1_epi16(static_cast<int16_t>(load16(p))));
 }
@@ -72,7 +81,9 @@ RLX_INLINE Codes load_twice(const uint8_t* p) {
 /// One f16 each of n <= 4 blocks that lie `stride` bytes apart, as f32 in four lanes each.
 RLX_INLINE VecF load_quarter_scales(const uint8_t* p, int stride, int n) {
   uint64_t packed = load16(p);
-  for (int i = 1; i < n; ++i) packed |= static_cast<uint64_t>(load16(p + i * stride)) << (16 * i);
+  for (int i = 1; i < n; ++i) {
+    packed |= in_register(static_cast<uint64_t>(load16(p + i * stride)) << (16 * i));
+  }
   const __m256i spread = _mm256_set_epi64x(0x0706070607060706, 0x0504050405040504,
                                            0x0302030203020302, 0x0100010001000100);
   const __m256i words =

@@ -16,11 +16,13 @@ RLX_INLINE void split_nibbles(Codes v, QuarterStep& out) {
 }
 /// Sets bit 4 of the codes whose bit is set in the blocks' 32-bit words at p.
 RLX_INLINE void add_fifth_bits(const uint8_t* p, int stride, int n, QuarterStep& out) {
-  uint64_t low = 0, high = 0;
+  uint64_t words[2] = {};
   for (int i = 0; i < n; ++i) {
-    low |= static_cast<uint64_t>(load16(p + i * stride)) << (16 * i);
-    high |= static_cast<uint64_t>(load16(p + i * stride + 2)) << (16 * i);
+    words[i / 2] |= in_register(static_cast<uint64_t>(load32(p + i * stride)) << (i % 2 * 32));
   }
+  constexpr uint64_t first = 0x0000ffff0000ffff;
+  const uint64_t low = _pext_u64(words[0], first) | _pext_u64(words[1], first) << 32;
+  const uint64_t high = _pext_u64(words[0], ~first) | _pext_u64(words[1], ~first) << 32;
   const __m512i bit = _mm512_set1_epi8(16);
   const auto add = [&](Codes v, uint64_t mask) {
     const __m512i m = reinterpret_cast<__m512i>(v);
@@ -31,9 +33,10 @@ RLX_INLINE void add_fifth_bits(const uint8_t* p, int stride, int n, QuarterStep&
 }
 
 struct VnniQ4_0 {
+  static constexpr int step_bytes = 72;
   static constexpr bool has_min = false;
   RLX_INLINE static QuarterStep load(const uint8_t* row, int64_t step, int n) {
-    const uint8_t* p = row + step * 72;
+    const uint8_t* p = row + step * step_bytes;
     QuarterStep out{};
     split_nibbles(load_quarters(p + 2, 18, n), out);
     out.scale = n == 4 ? pick_quarter_scales<0, 18>(load64(p)) : load_quarter_scales(p, 18, n);
@@ -42,9 +45,10 @@ struct VnniQ4_0 {
 };
 
 struct VnniQ4_1 {
+  static constexpr int step_bytes = 80;
   static constexpr bool has_min = true;
   RLX_INLINE static QuarterStep load(const uint8_t* row, int64_t step, int n) {
-    const uint8_t* p = row + step * 80;
+    const uint8_t* p = row + step * step_bytes;
     QuarterStep out{};
     split_nibbles(load_quarters(p + 4, 20, n), out);
     if (n == 4) {
@@ -60,9 +64,10 @@ struct VnniQ4_1 {
 };
 
 struct VnniQ5_0 {
+  static constexpr int step_bytes = 88;
   static constexpr bool has_min = false;
   RLX_INLINE static QuarterStep load(const uint8_t* row, int64_t step, int n) {
-    const uint8_t* p = row + step * 88;
+    const uint8_t* p = row + step * step_bytes;
     QuarterStep out{};
     split_nibbles(load_quarters(p + 6, 22, n), out);
     add_fifth_bits(p + 2, 22, n, out);
@@ -72,9 +77,10 @@ struct VnniQ5_0 {
 };
 
 struct VnniQ5_1 {
+  static constexpr int step_bytes = 96;
   static constexpr bool has_min = true;
   RLX_INLINE static QuarterStep load(const uint8_t* row, int64_t step, int n) {
-    const uint8_t* p = row + step * 96;
+    const uint8_t* p = row + step * step_bytes;
     QuarterStep out{};
     split_nibbles(load_quarters(p + 8, 24, n), out);
     add_fifth_bits(p + 4, 24, n, out);
@@ -85,9 +91,10 @@ struct VnniQ5_1 {
 };
 
 struct VnniQ8_0 {
+  static constexpr int step_bytes = 136;
   static constexpr bool has_min = false;
   RLX_INLINE static QuarterStep load(const uint8_t* row, int64_t step, int n) {
-    const uint8_t* p = row + step * 136;
+    const uint8_t* p = row + step * step_bytes;
     QuarterStep out{};
     out.low = load_quarters(p + 2, 34, n) ^ 128;
     out.high = load_quarters(p + 18, 34, n) ^ 128;
@@ -101,6 +108,7 @@ inline constexpr uint8_t iq4_levels[16] = {1,   24,  45,  63,  79,  93,  106, 11
                                            129, 141, 153, 166, 181, 197, 217, 241};
 
 struct VnniIQ4_NL {
+  static constexpr int step_bytes = 72;
   static constexpr bool has_min = false;
   RLX_INLINE static QuarterStep load(const uint8_t* row, int64_t step, int n) {
     QuarterStep out = VnniQ4_0::load(row, step, n);
@@ -117,6 +125,7 @@ RLX_INLINE VecI quarter_shifts(int bits) {
 }
 
 struct VnniIQ4_XS {
+  static constexpr int step_bytes = 68;
   static constexpr bool has_min = false;
   RLX_INLINE static QuarterStep load(const uint8_t* row, int64_t step, int) {
     const uint8_t* p = row + (step >> 1) * 136;
@@ -137,15 +146,18 @@ inline constexpr uint8_t mxfp4_levels[16] = {12, 13, 14, 15, 16, 18, 20, 24,
                                              12, 11, 10, 9,  8,  6,  4,  0};
 
 struct VnniMXFP4 {
+  static constexpr int step_bytes = 68;
   static constexpr bool has_min = false;
   RLX_INLINE static QuarterStep load(const uint8_t* row, int64_t step, int n) {
-    const uint8_t* p = row + step * 68;
+    const uint8_t* p = row + step * step_bytes;
     QuarterStep out{};
     split_nibbles(load_quarters(p + 1, 17, n), out);
     out.low = look_up(mxfp4_levels, out.low);
     out.high = look_up(mxfp4_levels, out.high);
     uint32_t packed = p[0];
-    for (int i = 1; i < n; ++i) packed |= static_cast<uint32_t>(p[17 * i]) << (8 * i);
+    for (int i = 1; i < n; ++i) {
+      packed |= in_register(static_cast<uint32_t>(p[17 * i]) << (8 * i));
+    }
     const VecI e = (splat_i(static_cast<int32_t>(packed)) >> quarter_shifts(8)) & 255;
     // Half of 2^(e - 127), which below e = 2 is subnormal.
     out.scale = from_bits(e < 2 ? splat_i(0x00200000) << e : (e - 1) << 23);
@@ -153,16 +165,17 @@ struct VnniMXFP4 {
   }
 };
 
-// Types in half steps: load(row, step) gives elements 256 * step …; `correction` is what the
-// step's aux vector is multiplied with, and the mins start in its lane `min_lane`.
+// Types in half steps: load(row, step) gives elements 256 * step …. With min_lane 8, scales and
+// mins share the vector `scale`, the mins in its upper half.
 
 /// Lanes 0 … 7: scales, 8 … 15: mins, of the 12 bytes that q4_k and q5_k pack them in.
 RLX_INLINE VecF k_scales_mins(const uint8_t* block) {
-  const uint32_t a = load32(block + 4), b = load32(block + 8), c = load32(block + 12);
-  constexpr uint32_t six = 0x3f3f3f3f, four = 0x0f0f0f0f, high = 0x30303030;
-  const uint64_t scales = (a & six) | static_cast<uint64_t>((c & four) | ((a >> 2) & high)) << 32;
-  const uint64_t mins = (b & six) | static_cast<uint64_t>(((c >> 4) & four) | ((b >> 2) & high))
-                                        << 32;
+  const uint64_t a = load32(block + 4), b = load32(block + 8), c = load32(block + 12);
+  constexpr uint64_t six = 0x3f3f3f3f, four = 0x0f0f0f0f, high = 0x30303030;
+  const uint64_t scales =
+      in_register((a & six) | in_register((c & four) | ((a >> 2) & high)) << 32);
+  const uint64_t mins =
+      in_register((b & six) | in_register(((c >> 4) & four) | ((b >> 2) & high)) << 32);
   const __m128i bytes = _mm_set_epi64x(static_cast<int64_t>(mins), static_cast<int64_t>(scales));
   const VecI ints = reinterpret_cast<VecI>(_mm512_maskz_cvtepu8_epi32(all_lanes, bytes));
   const __m256i both = _mm256_set1_epi32(static_cast<int32_t>(load32(block)));
@@ -177,30 +190,32 @@ RLX_INLINE VecI half_counts(int low, int high) {
 }
 
 struct VnniQ4_K {
+  static constexpr int step_bytes = 144;
   static constexpr int group = 32;
   static constexpr bool has_min = true;
   static constexpr int min_lane = 8;
   static constexpr HalfOrder order{{{0, 2}, {1, 3}, {4, 6}, {5, 7}}};
   RLX_INLINE static HalfStep load(const uint8_t* row, int64_t step) {
-    const uint8_t* p = row + step * 144;
+    const uint8_t* p = row + step * step_bytes;
     HalfStep out{};
     for (int h = 0; h < 2; ++h) {
       const Codes v = load64(p + 16 + 64 * h);
       out.codes[2 * h] = v & 15;
       out.codes[2 * h + 1] = shift_right(v, 4) & 15;
     }
-    out.scale = out.min = k_scales_mins(p);
+    out.scale = k_scales_mins(p);
     return out;
   }
 };
 
 struct VnniQ5_K {
+  static constexpr int step_bytes = 176;
   static constexpr int group = 32;
   static constexpr bool has_min = true;
   static constexpr int min_lane = 8;
   static constexpr HalfOrder order = VnniQ4_K::order;
   RLX_INLINE static HalfStep load(const uint8_t* row, int64_t step) {
-    const uint8_t* p = row + step * 176;
+    const uint8_t* p = row + step * step_bytes;
     HalfStep out{};
     const Codes fifth = load_twice(p + 16);
     for (int h = 0; h < 2; ++h) {
@@ -212,18 +227,19 @@ struct VnniQ5_K {
           (shift_right(v, 4) & 15) |
           (rotate_lanes(fifth, half_counts((low + 31) % 32, (high + 31) % 32)) & 16);
     }
-    out.scale = out.min = k_scales_mins(p);
+    out.scale = k_scales_mins(p);
     return out;
   }
 };
 
 struct VnniQ6_K {
+  static constexpr int step_bytes = 210;
   static constexpr int group = 16;
   static constexpr bool has_min = false;
   static constexpr int min_lane = 0;
   static constexpr HalfOrder order = natural_order;
   RLX_INLINE static HalfStep load(const uint8_t* row, int64_t step) {
-    const uint8_t* p = row + step * 210;
+    const uint8_t* p = row + step * step_bytes;
     HalfStep out{};
     for (int h = 0; h < 2; ++h) {
       const Codes v = load64(p + 64 * h);
@@ -240,12 +256,13 @@ struct VnniQ6_K {
 };
 
 struct VnniQ2_K {
+  static constexpr int step_bytes = 84;
   static constexpr int group = 16;
   static constexpr bool has_min = true;
   static constexpr int min_lane = 0;
   static constexpr HalfOrder order{{{0, 4}, {1, 5}, {2, 6}, {3, 7}}};
   RLX_INLINE static HalfStep load(const uint8_t* row, int64_t step) {
-    const uint8_t* p = row + step * 84;
+    const uint8_t* p = row + step * step_bytes;
     HalfStep out{};
     const Codes v = load64(p + 16);
     for (int j = 0; j < 4; ++j) out.codes[j] = shift_right(v, 2 * j) & 3;
@@ -258,12 +275,13 @@ struct VnniQ2_K {
 };
 
 struct VnniQ3_K {
+  static constexpr int step_bytes = 110;
   static constexpr int group = 16;
   static constexpr bool has_min = false;
   static constexpr int min_lane = 0;
   static constexpr HalfOrder order = VnniQ2_K::order;
   RLX_INLINE static HalfStep load(const uint8_t* row, int64_t step) {
-    const uint8_t* p = row + step * 110;
+    const uint8_t* p = row + step * step_bytes;
     HalfStep out{};
     const Codes v = load64(p + 32);
     const Codes third = load_twice(p);

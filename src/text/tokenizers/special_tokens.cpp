@@ -21,6 +21,7 @@ constexpr View end_spellings[] = {
     "<eos>",
     "[EOS]",
     "<EOT>",
+    "<|EOT|>",
     "_<EOT>",
     "[EOT]",
     "<|endoftext|>",

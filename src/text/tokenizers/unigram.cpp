@@ -2,6 +2,7 @@
 #include "text/tokenizers/unigram.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "text/tokenizers/special_tokens.h"
@@ -58,16 +59,17 @@ Unigram::Unigram(const Vocabulary& vocabulary)
       remove_extra_(vocabulary.remove_extra_whitespaces.value_or(true)),
       byte_ids_(byte_token_ids(vocabulary)) {
   std::vector<PrefixIndex::Entry> entries;
-  double worst = 0;
+  double worst = std::numeric_limits<double>::infinity();
   for (uint32_t id = 0; id < vocabulary.tokens.size(); ++id) {
     const TokenType type = type_of(vocabulary, id);
     if (type != TokenType::Normal && type != TokenType::UserDefined) continue;
     if (vocabulary.unk == id) continue;
     entries.push_back({vocabulary.tokens[id], id});
+    if (type != TokenType::Normal || !std::isfinite(vocabulary.scores[id])) continue;
     worst = std::min(worst, static_cast<double>(vocabulary.scores[id]));
   }
   index_ = PrefixIndex(std::move(entries));
-  unknown_score_ = worst - unknown_penalty;
+  unknown_score_ = (std::isfinite(worst) ? worst : 0) - unknown_penalty;
   has_all_bytes_ = std::find(byte_ids_.begin(), byte_ids_.end(), no_token) == byte_ids_.end();
 }
 

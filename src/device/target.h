@@ -53,6 +53,7 @@ struct Target {
   int64_t max_buffer_bytes = INT64_MAX;
   int64_t alignment = 64;             ///< of every planned offset, bytes
   bool quantize_activations = false;  ///< legalize gives packed linears Q15 operands
+  bool bf16_activations = false;  ///< operands of products with bf16 weights are rounded to bf16
 };
 
 /// The first row that takes the query, or null; `refusals` (may be null) gets "row: reason" lines.

@@ -34,7 +34,7 @@ class Legalizer {
   void legalize_node(NodeId id, int depth) {
     const Node& n = graph_.node(id);
     if (is_leaf(n.op) || n.op == OpKind::Reshape) return;
-    quantize_activation(id);
+    convert_activation(id);
     std::vector<std::string> refusals;
     const KernelRow* row = kernel(n, &refusals);
     if (row != nullptr && !row->by_reference) return;
@@ -51,25 +51,40 @@ class Legalizer {
          refusals.empty() ? "no row for this op" : fmt::format("{}", fmt::join(refusals, "; ")));
   }
 
-  /// On targets that want it, the f32 operand of a product with packed weights becomes Q15, once
-  /// per value however many products read it.
-  void quantize_activation(NodeId id) {
+  /// On targets that want it, the f32 operand of a product is brought to the precision that the
+  /// weight's kernels multiply in, once per value however many products read it.
+  void convert_activation(NodeId id) {
     const Node& n = graph_.node(id);
     if (n.op != OpKind::Linear && n.op != OpKind::ExpertLinear) return;
-    if (!context_.target.quantize_activations || !is_packed(graph_.type(n.operands[1]).dtype))
-      return;
     const Value x = n.operands[0];
+    const DType weight = graph_.type(n.operands[1]).dtype;
     if (graph_.type(x).dtype != DType::F32) return;
-    Value& q = quantized_[(static_cast<uint64_t>(x.node) << 32) | x.result];
-    if (!q.valid()) {
+    if (context_.target.quantize_activations && is_packed(weight)) {
+      graph_.set_operand(
+          id, 0, converted(quantized_, id, x, [&](Builder& b) {
+            return b.op(OpKind::Quantize, {x}, {{AttrKey::To, AttrValue::of_dtype(DType::Q15)}});
+          }));
+      const KernelRow* row = kernel(n, nullptr);
+      if (row == nullptr || row->by_reference) graph_.set_operand(id, 0, x);
+    } else if (context_.target.bf16_activations && weight == DType::BF16) {
+      graph_.set_operand(id, 0, converted(rounded_, id, x, [&](Builder& b) {
+                           return b.cast(b.cast(x, DType::BF16), DType::F32);
+                         }));
+    }
+  }
+
+  using ValueMap = std::map<uint64_t, Value>;
+
+  /// What `make` builds of `x` in front of node `id`, or what it built for an earlier node.
+  template <typename Make>
+  Value converted(ValueMap& made, NodeId id, Value x, Make make) {
+    Value& v = made[(static_cast<uint64_t>(x.node) << 32) | x.result];
+    if (!v.valid()) {
       Builder b(graph_, id);
-      b.set_location(n.location);
-      q = b.op(OpKind::Quantize, {x}, {{AttrKey::To, AttrValue::of_dtype(DType::Q15)}});
+      b.set_location(graph_.node(id).location);
+      v = make(b);
     }
-    graph_.set_operand(id, 0, q);
-    if (kernel(n, nullptr) == nullptr || kernel(n, nullptr)->by_reference) {
-      graph_.set_operand(id, 0, x);
-    }
+    return v;
   }
 
   void expand(NodeId id, int depth, const std::vector<std::string>& refusals) {
@@ -91,7 +106,7 @@ class Legalizer {
 
   Graph& graph_;
   PassContext& context_;
-  std::map<uint64_t, Value> quantized_;
+  ValueMap quantized_, rounded_;
 };
 
 }  // namespace

@@ -75,6 +75,7 @@ Target cpu_target(const CpuOptions& options) {
   target.name = "cpu";
   target.isa = cpu::isa_name(isa);
   target.quantize_activations = isa == cpu::Isa::V4Vnni;
+  target.bf16_activations = true;  // as the models of that type were trained and are served
   cpu::add_linear_rows(target.kernels, isa);
   cpu::add_elementwise_rows(target.kernels, isa);
   cpu::add_reduction_rows(target.kernels, isa);

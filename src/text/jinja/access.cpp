@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "text/jinja/interpreter.h"
 #include "text/jinja/objects.h"
-#include "text/jinja/unicode.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "text/jinja/ast.h"
-#include "text/jinja/date_time.h"
 #include "text/jinja/jinja.h"
+#include "text/jinja_text/date_time.h"
 
 namespace rlx::text::jinja {
 

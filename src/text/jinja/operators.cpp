@@ -2,9 +2,9 @@
 // Arithmetic and comparison with Python's rules.
 #include <cmath>
 
-#include "text/jinja/format.h"
-#include "text/jinja/html.h"
 #include "text/jinja/interpreter.h"
+#include "text/jinja_builtins/format.h"
+#include "text/jinja_text/html.h"
 
 namespace rlx::text::jinja {
 namespace {

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "text/jinja/filters.h"
 #include "text/jinja/parser_nesting.h"
+#include "text/jinja_builtins/filters.h"
 
 namespace rlx::text::jinja {
 namespace {

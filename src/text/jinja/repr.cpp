@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/utf8.h"
-#include "text/jinja/unicode.h"
 #include "text/jinja/value.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 namespace {

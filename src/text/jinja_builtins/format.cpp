@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // printf-style formatting and the parts that both styles share.
-#include "text/jinja/format.h"
+#include "text/jinja_builtins/format.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 
 #include "base/utf8.h"
-#include "text/jinja/html.h"
-#include "text/jinja/unicode.h"
+#include "text/jinja_text/html.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 namespace {

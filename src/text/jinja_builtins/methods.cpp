@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "text/jinja/format.h"
-#include "text/jinja/html.h"
-#include "text/jinja/method_tables.h"
-#include "text/jinja/text_methods.h"
-#include "text/jinja/unicode.h"
+#include "text/jinja_builtins/format.h"
+#include "text/jinja_builtins/method_tables.h"
+#include "text/jinja_builtins/text_methods.h"
+#include "text/jinja_text/html.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 namespace {

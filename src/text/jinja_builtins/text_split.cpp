@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "text/jinja/text_methods.h"
-#include "text/jinja/unicode.h"
+#include "text/jinja_builtins/text_methods.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "text/jinja/filters.h"
 #include "text/jinja/objects.h"
-#include "text/jinja/unicode.h"
+#include "text/jinja_builtins/filters.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/jinja/html.h"
+#include "text/jinja_text/html.h"
 
 #include <array>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "text/jinja/unicode.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 

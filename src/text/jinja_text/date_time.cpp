@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/jinja/date_time.h"
+#include "text/jinja_text/date_time.h"
 
 #include <fmt/core.h>
 

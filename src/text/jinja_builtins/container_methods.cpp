@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "text/jinja/method_tables.h"
+#include "text/jinja_builtins/method_tables.h"
 
 namespace rlx::text::jinja {
 namespace {

@@ -2,10 +2,10 @@
 // Filters that take sequences apart or put them together.
 #include <algorithm>
 
-#include "text/jinja/attribute_getter.h"
-#include "text/jinja/filters.h"
-#include "text/jinja/text_methods.h"
-#include "text/jinja/unicode.h"
+#include "text/jinja_builtins/attribute_getter.h"
+#include "text/jinja_builtins/filters.h"
+#include "text/jinja_builtins/text_methods.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 namespace {

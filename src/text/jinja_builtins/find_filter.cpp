@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The look-up of filters.
-#include "text/jinja/filters.h"
+#include "text/jinja_builtins/filters.h"
 
 namespace rlx::text::jinja {
 

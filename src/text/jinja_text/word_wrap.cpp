@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/jinja/word_wrap.h"
+#include "text/jinja_text/word_wrap.h"
 
 #include "base/utf8.h"
-#include "text/jinja/unicode.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/jinja/unicode.h"
+#include "text/jinja_text/unicode.h"
 
 #include <utf8proc.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/utf8.h"
-#include "text/jinja/case_table.h"
+#include "text/jinja_text/case_table.h"
 
 namespace rlx::text::jinja {
 namespace {

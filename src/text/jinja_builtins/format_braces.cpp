@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "base/utf8.h"
-#include "text/jinja/format.h"
-#include "text/jinja/html.h"
-#include "text/jinja/unicode.h"
+#include "text/jinja_builtins/format.h"
+#include "text/jinja_text/html.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 namespace {

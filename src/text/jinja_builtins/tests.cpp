@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "text/jinja/filters.h"
 #include "text/jinja/interpreter.h"
-#include "text/jinja/unicode.h"
+#include "text/jinja_builtins/filters.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 namespace {

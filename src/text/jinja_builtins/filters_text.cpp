@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "text/jinja/filters.h"
-#include "text/jinja/format.h"
-#include "text/jinja/html.h"
-#include "text/jinja/text_methods.h"
-#include "text/jinja/unicode.h"
-#include "text/jinja/word_wrap.h"
+#include "text/jinja_builtins/filters.h"
+#include "text/jinja_builtins/format.h"
+#include "text/jinja_builtins/text_methods.h"
+#include "text/jinja_text/html.h"
+#include "text/jinja_text/unicode.h"
+#include "text/jinja_text/word_wrap.h"
 
 namespace rlx::text::jinja {
 namespace {

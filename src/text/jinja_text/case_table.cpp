@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/jinja/case_table.h"
+#include "text/jinja_text/case_table.h"
 
 namespace rlx::text::jinja {
 

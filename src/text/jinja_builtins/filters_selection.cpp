@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "text/jinja/attribute_getter.h"
-#include "text/jinja/filters.h"
-#include "text/jinja/unicode.h"
+#include "text/jinja_builtins/attribute_getter.h"
+#include "text/jinja_builtins/filters.h"
+#include "text/jinja_text/unicode.h"
 
 namespace rlx::text::jinja {
 

@@ -10,6 +10,7 @@
 #include "base/mapped_file.h"
 #include "import/json_file.h"
 #include "import/paths.h"
+#include "text/tokenizer.h"
 #include "text/tokenizer_json.h"
 
 namespace rlx::models {
@@ -21,27 +22,6 @@ using text::TokenType;
 using text::Vocabulary;
 
 constexpr size_t largest_tokenizer = size_t{256} << 20;
-
-/// Tokens of published models behind which no more text belongs to the answer, whatever the file
-/// names as its one eos: ends of turns, of texts, of messages, and what starts another file.
-constexpr std::string_view ending_tokens[] = {
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end|>",
-    "<|return|>",
-    "<|call|>",
-    "<|end_of_text|>",
-    "<|endoftext|>",
-    "<end_of_turn>",
-    "<|EOT|>",
-    "<｜end▁of▁sentence｜>",
-    "<|end_of_turn|>",
-    "<EOT>",
-    "<|fim_pad|>",
-    "<|repo_name|>",
-    "<|file_sep|>",
-};
 
 TokenizerModel model_of(const Metadata& metadata, std::string_view name) {
   if (name == "llama") return TokenizerModel::Spm;
@@ -126,19 +106,6 @@ void read_charsmap(const Metadata& metadata, Vocabulary& vocabulary) {
   }
 }
 
-/// Fills extra_end_of_generation from the texts of control tokens.
-void find_ending_tokens(Vocabulary& vocabulary) {
-  for (uint32_t id = 0; id < vocabulary.types.size(); ++id) {
-    const TokenType type = vocabulary.types[id];
-    if (type != TokenType::Control && type != TokenType::UserDefined) continue;
-    for (const std::string_view ending : ending_tokens) {
-      if (vocabulary.tokens[id] != ending) continue;
-      auto& known = vocabulary.extra_end_of_generation;
-      if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
-    }
-  }
-}
-
 std::optional<uint32_t> id_of(const Vocabulary& vocabulary, std::string_view token) {
   for (uint32_t id = 0; id < vocabulary.tokens.size(); ++id) {
     if (vocabulary.tokens[id] == token) return id;
@@ -174,7 +141,8 @@ void read_generation_config(const std::string& path, Vocabulary& vocabulary) {
     if (id.is_null()) continue;
     if (!id.is_number_unsigned() || id.get<uint64_t>() >= vocabulary.tokens.size()) {
       fail(ErrorCode::InvalidFile, "{}: eos_token_id is {}; the {} tokens have ids 0 to {}", path,
-           quote(id.dump(-1, ' ', true)), vocabulary.tokens.size(), vocabulary.tokens.size() - 1);
+           printable(id.dump(-1, ' ', true), 80), vocabulary.tokens.size(),
+           vocabulary.tokens.size() - 1);
     }
     vocabulary.extra_end_of_generation.push_back(id.get<uint32_t>());
   }
@@ -197,7 +165,8 @@ std::optional<Vocabulary> vocabulary_from_gguf(const Metadata& metadata) {
   vocabulary.add_space_prefix = metadata.find_boolean("tokenizer.ggml.add_space_prefix");
   vocabulary.remove_extra_whitespaces =
       metadata.find_boolean("tokenizer.ggml.remove_extra_whitespaces");
-  find_ending_tokens(vocabulary);
+  const bool is_phi3 = metadata.find_string("general.architecture") == "phi3";
+  if (is_phi3 && vocabulary.model == TokenizerModel::Spm) text::set_phi3_stripping(vocabulary);
   return vocabulary;
 }
 
@@ -210,7 +179,6 @@ std::optional<Vocabulary> read_vocabulary(const Checkpoint& checkpoint) {
   Vocabulary vocabulary = text::read_tokenizer_json(read_text_file(path, largest_tokenizer));
   read_token_names(checkpoint.folder() + "/tokenizer_config.json", vocabulary);
   read_generation_config(checkpoint.folder() + "/generation_config.json", vocabulary);
-  find_ending_tokens(vocabulary);
   return vocabulary;
 }
 

@@ -5,6 +5,8 @@
 
 #include "../support/expect_error.h"
 #include "../support/gguf_writer.h"
+#include "../support/safetensors_writer.h"
+#include "../support/temp_folder.h"
 #include "import/gguf.h"
 
 using namespace rlx;
@@ -108,4 +110,38 @@ TEST_CASE("vocabulary: what does not fit is refused by key") {
   w.add_array("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b"});
   w.add_array("tokenizer.ggml.token_type", std::vector<int32_t>{1, 7});
   CHECK(error_of(w) == "f: element 1 of key 'tokenizer.ggml.token_type' is 7; 0 to 6 are allowed");
+}
+
+TEST_CASE("vocabulary: a folder's tokenizer.json, special tokens and ends of generation") {
+  const rlx::test::TempFolder folder;
+  folder.write("config.json",
+               R"({"model_type":"llama","num_hidden_layers":1,"hidden_size":8,"intermediate_size":8,
+                   "num_attention_heads":2,"max_position_embeddings":8})");
+  folder.write("model.safetensors", rlx::test::SafetensorsWriter().bytes());
+  const auto read_folder = [&] {
+    return models::read_vocabulary(*Checkpoint::open(folder.path()));
+  };
+  CHECK_FALSE(read_folder().has_value());
+  folder.write("tokenizer.json",
+               R"({"version":"1.0","pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},
+                   "added_tokens":[{"id":3,"content":"<s>","special":true},
+                                   {"id":4,"content":"<|im_end|>","special":true},
+                                   {"id":5,"content":"</s>","special":true}],
+                   "model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}})");
+  auto v = read_folder();
+  REQUIRE(v.has_value());
+  CHECK(v->tokens.size() == 6);
+  CHECK_FALSE(v->eos.has_value());
+  CHECK(v->extra_end_of_generation == std::vector<uint32_t>{4});
+  folder.write("tokenizer_config.json",
+               R"({"bos_token":{"content":"<s>"},"eos_token":"</s>","pad_token":null})");
+  folder.write("generation_config.json", R"({"eos_token_id":[5,4]})");
+  v = read_folder();
+  CHECK(v->bos == 3u);
+  CHECK(v->eos == 5u);
+  CHECK_FALSE(v->pad.has_value());
+  CHECK(v->extra_end_of_generation == std::vector<uint32_t>{5, 4});
+  folder.write("generation_config.json", R"({"eos_token_id":6})");
+  CHECK(message_of(read_folder) == folder.path("generation_config.json") +
+                                       ": eos_token_id is 6; the 6 tokens have ids 0 to 5");
 }

@@ -62,8 +62,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool number_unsigned(uint64_t value) override {
     if (state_ == State::Shape) {
       if (item_.tensor.shape.size() == most_dims) {
-        fail(ErrorCode::LimitExceeded, "{}: {} has a shape of more than {} dimensions", source_,
-             place(), most_dims);
+        fail(ErrorCode::LimitExceeded, "{}: {} has more than {} dimensions", source_, place(),
+             most_dims);
       }
       if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
         fail(ErrorCode::InvalidFile, "{}: {} has dimension {}; at most 2^63 - 1 is allowed",

@@ -56,7 +56,6 @@ ordered_json tokenizer_json(const ModelInfo& info) {
           {"eos", optional_id(vocabulary.eos)},
           {"unknown", optional_id(vocabulary.unk)},
           {"padding", optional_id(vocabulary.pad)},
-          {"end_of_generation", vocabulary.extra_end_of_generation},
           {"chat_template", info.has_chat_template}};
 }
 

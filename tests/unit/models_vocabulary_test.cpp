@@ -65,15 +65,7 @@ TEST_CASE("vocabulary: the contents of the keys") {
   CHECK(v->add_bos == false);
   CHECK_FALSE(v->add_eos.has_value());
   CHECK(v->precompiled_charsmap == "\x01\xff");
-  CHECK(v->extra_end_of_generation == std::vector<uint32_t>{3});
-}
-
-TEST_CASE("vocabulary: a plain text that looks like an end of turn ends nothing") {
-  GgufWriter w("llama");
-  w.add("tokenizer.ggml.model", "gpt2");
-  w.add_array("tokenizer.ggml.tokens", std::vector<std::string>{"<|im_end|>", "x"});
-  w.add_array("tokenizer.ggml.token_type", std::vector<int32_t>{1, 1});
-  CHECK(read(w)->extra_end_of_generation.empty());
+  CHECK(v->extra_end_of_generation.empty());  // the tokenizer finds those by their texts
 }
 
 TEST_CASE("vocabulary: files without a tokenizer") {
@@ -132,7 +124,7 @@ TEST_CASE("vocabulary: a folder's tokenizer.json, special tokens and ends of gen
   REQUIRE(v.has_value());
   CHECK(v->tokens.size() == 6);
   CHECK_FALSE(v->eos.has_value());
-  CHECK(v->extra_end_of_generation == std::vector<uint32_t>{4});
+  CHECK(v->extra_end_of_generation.empty());
   folder.write("tokenizer_config.json",
                R"({"bos_token":{"content":"<s>"},"eos_token":"</s>","pad_token":null})");
   folder.write("generation_config.json", R"({"eos_token_id":[5,4]})");

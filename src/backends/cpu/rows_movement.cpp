@@ -110,7 +110,10 @@ int64_t gather_items(const KernelCall& call) noexcept {
   return s.inner == 0 ? 0 : s.outer * element_count(call.operands[1]);
 }
 
-int64_t append_items(const KernelCall& call) noexcept { return call.operands[1].dims[0]; }
+int64_t append_items(const KernelCall& call) noexcept {
+  const TensorView& x = call.operands[1];
+  return extent_product(x, 1, x.rank) == 0 ? 0 : x.dims[0];
+}
 
 std::string refuse_nothing(const KernelQuery&) { return {}; }
 

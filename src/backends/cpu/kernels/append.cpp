@@ -4,21 +4,6 @@
 #include "quant/q8_0.h"
 
 namespace rlx::cpu::RLX_ISA {
-namespace {
-
-template <bool bf16>
-void store_halves(const float* x, std::byte* y, int64_t n) {
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const VecF v = load(x + i);
-    store_u16(y + i * 2, bf16 ? f32_to_bf16(v) : f32_to_f16(v));
-  }
-  const VecF v = load_part(x + i, n - i);
-  const VecU16 h = bf16 ? f32_to_bf16(v) : f32_to_f16(v);
-  __builtin_memcpy(y + i * 2, &h, static_cast<size_t>(n - i) * 2);
-}
-
-}  // namespace
 
 // Items: rows of x. The result lies on the state's bytes, so only the new rows are written.
 void append(const KernelCall& call, int64_t begin, int64_t end, int) noexcept {
@@ -34,8 +19,8 @@ void append(const KernelCall& call, int64_t begin, int64_t end, int) noexcept {
       case DType::F32:
         __builtin_memcpy(y.data + first * 4, from, static_cast<size_t>(n) * 4);
         break;
-      case DType::F16: store_halves<false>(from, y.data + first * 2, n); break;
-      case DType::BF16: store_halves<true>(from, y.data + first * 2, n); break;
+      case DType::F16: f32_to_halves<false>(from, y.data + first * 2, n); break;
+      case DType::BF16: f32_to_halves<true>(from, y.data + first * 2, n); break;
       case DType::Q8_0:
         quantize_q8_0(from, y.data + first / 32 * 34, static_cast<size_t>(n));
         break;

@@ -5,10 +5,6 @@
 namespace rlx::cpu::RLX_ISA {
 namespace {
 
-/// NaN in either operand gives NaN.
-VecF larger(VecF a, VecF b) { return select((a > b) | (a != a), a, b); }
-VecF smaller(VecF a, VecF b) { return select((a < b) | (a != a), a, b); }
-
 VecF power(VecF a, VecF b) {
   for (int i = 0; i < lanes; ++i) a[i] = __builtin_powf(a[i], b[i]);
   return a;

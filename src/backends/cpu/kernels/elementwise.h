@@ -40,6 +40,19 @@ RLX_INLINE void zip_row(const float* a, int64_t step_a, const float* b, int64_t 
   zip_steps<true, true>(a, b, n, put, f);
 }
 
+/// f32 to 16-bit floats.
+template <bool bf16>
+inline void f32_to_halves(const float* x, std::byte* y, int64_t n) {
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const VecF v = load(x + i);
+    store_u16(y + i * 2, bf16 ? f32_to_bf16(v) : f32_to_f16(v));
+  }
+  const VecF v = load_part(x + i, n - i);
+  const VecU16 h = bf16 ? f32_to_bf16(v) : f32_to_f16(v);
+  __builtin_memcpy(y + i * 2, &h, static_cast<size_t>(n - i) * 2);
+}
+
 RLX_INLINE float* floats(const TensorView& t) { return reinterpret_cast<float*>(t.data); }
 
 }  // namespace rlx::cpu::RLX_ISA

@@ -88,7 +88,6 @@ void fill(std::byte* y, int64_t n, T value) {
 uint64_t pattern_of(DType dtype, double value) {
   uint64_t bits = 0;
   const auto f = static_cast<float>(value);
-  const auto i = static_cast<int64_t>(value);
   VecF v{};
   v[0] = f;
   switch (dtype) {
@@ -96,7 +95,7 @@ uint64_t pattern_of(DType dtype, double value) {
     case DType::F32: __builtin_memcpy(&bits, &f, 4); return bits;
     case DType::F16: return f32_to_f16(v)[0];
     case DType::BF16: return f32_to_bf16(v)[0];
-    default: return static_cast<uint64_t>(i);
+    default: return static_cast<uint64_t>(static_cast<int64_t>(value));
   }
 }
 
@@ -218,8 +217,10 @@ void pad(const KernelCall& call, int64_t begin, int64_t end, int) noexcept {
     }
     const int64_t low = last >= 0 ? low_of.axis[last] : 0, middle = row_width(x);
     fill_elements(row, low, width, pattern);
-    __builtin_memcpy(row + low * width, x.data + source * middle * width,
-                     static_cast<size_t>(middle * width));
+    if (middle > 0) {
+      __builtin_memcpy(row + low * width, x.data + source * middle * width,
+                       static_cast<size_t>(middle * width));
+    }
     fill_elements(row + (low + middle) * width, n - low - middle, width, pattern);
   }
 }

@@ -5,9 +5,6 @@
 namespace rlx::cpu::RLX_ISA {
 namespace {
 
-VecF larger(VecF a, VecF b) { return select((a > b) | (a != a), a, b); }
-VecF smaller(VecF a, VecF b) { return select((a < b) | (a != a), a, b); }
-
 /// The operand's axes in two spaces: the kept ones in result order, and the reduced ones.
 struct Split {
   StridedSpace kept, reduced;

@@ -5,9 +5,6 @@
 namespace rlx::cpu::RLX_ISA {
 namespace {
 
-/// Largest of a and b, NaN when there is one.
-VecF larger(VecF a, VecF b) { return select((a > b) | (a != a), a, b); }
-
 /// One row of neighbours. A NaN anywhere, and a row of -inf, gives NaN everywhere.
 void contiguous(const float* x, float* y, int64_t n, bool logarithm) {
   VecF m = splat(-__builtin_inff());

@@ -44,6 +44,9 @@ inline constexpr __mmask16 all_lanes = 0xffff;
 RLX_INLINE VecF splat(float x) { return x - VecF{}; }
 RLX_INLINE VecI splat_i(int32_t x) { return x - VecI{}; }
 RLX_INLINE VecI bits_of(VecF x) { return reinterpret_cast<VecI>(x); }
+/// For arithmetic that may wrap around.
+RLX_INLINE VecU as_unsigned(VecF x) { return reinterpret_cast<VecU>(x); }
+RLX_INLINE VecI as_signed(VecU x) { return reinterpret_cast<VecI>(x); }
 RLX_INLINE VecF from_bits(VecI x) { return reinterpret_cast<VecF>(x); }
 RLX_INLINE VecF to_f32(VecI x) { return __builtin_convertvector(x, VecF); }
 
@@ -77,6 +80,9 @@ RLX_INLINE VecF fma(VecF a, VecF b, VecF c) { return a * b + c; }
 /// Of two numbers; with a NaN the second operand comes back.
 RLX_INLINE VecF vmax(VecF a, VecF b) { return a > b ? a : b; }
 RLX_INLINE VecF vmin(VecF a, VecF b) { return a < b ? a : b; }
+/// As vmax and vmin, but a NaN in either operand gives NaN.
+RLX_INLINE VecF larger(VecF a, VecF b) { return select((a > b) | (a != a), a, b); }
+RLX_INLINE VecF smaller(VecF a, VecF b) { return select((a < b) | (a != a), a, b); }
 RLX_INLINE VecF vabs(VecF x) { return from_bits(bits_of(x) & 0x7fffffff); }
 RLX_INLINE VecF copysign(VecF magnitude, VecF sign) {
   return from_bits((bits_of(magnitude) & 0x7fffffff) | (bits_of(sign) & INT32_MIN));
@@ -172,7 +178,7 @@ RLX_INLINE VecF bf16_to_f32(VecU16 h) {
   return from_bits(reinterpret_cast<VecI>(__builtin_convertvector(h, VecU) << 16));
 }
 RLX_INLINE VecU16 f32_to_bf16(VecF x) {
-  const VecU bits = reinterpret_cast<VecU>(x);
+  const VecU bits = as_unsigned(x);
   const VecU rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   const VecU quiet = (bits >> 16) | 0x40u;
   return __builtin_convertvector(x != x ? quiet : rounded, VecU16);
@@ -197,15 +203,16 @@ RLX_INLINE VecU16 f32_to_f16(VecF x) {
 #elif defined(__F16C__)
   return reinterpret_cast<VecU16>(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
 #else
-  const VecI bits = bits_of(x);
-  const VecI magnitude = bits & 0x7fffffff;
+  const VecU bits = as_unsigned(x);
+  const VecU magnitude = bits & 0x7fffffffu;
   // Below 2^-14: adding 0.5 leaves the multiple of 2^-24 in the low bits, rounded to even.
-  const VecI small = bits_of(from_bits(magnitude) + 0.5f) - 0x3f000000;
-  const VecI normal = (magnitude + 0xfff + ((magnitude >> 13) & 1) - 0x38000000) >> 13;
-  VecI half = magnitude < 0x38800000 ? small : normal;
-  half = magnitude >= 0x47800000 ? splat_i(0x7c00) : half;
-  half = magnitude > 0x7f800000 ? splat_i(0x7e00) : half;
-  const VecI sign = (bits >> 16) & 0x8000;
+  const VecU small = as_unsigned(vabs(x) + 0.5f) - 0x3f000000u;
+  const VecU normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
+  const VecU infinity = VecU{} + 0x7c00u, nan = VecU{} + 0x7e00u;
+  VecU half = magnitude < 0x38800000u ? small : normal;
+  half = magnitude >= 0x47800000u ? infinity : half;
+  half = magnitude > 0x7f800000u ? nan : half;
+  const VecU sign = (bits >> 16) & 0x8000u;
   return __builtin_convertvector(half | sign, VecU16);
 #endif
 }

@@ -26,10 +26,12 @@ RLX_INLINE ExpParts exp_parts(VecF x) {
   q = q * r + 4.1666463e-2f;
   q = q * r + 0.16666667f;
   q = q * r + 0.5f;
-  return {bits_of(shifted) - bits_of(magic), (r * r) * q + r};
+  return {as_signed(as_unsigned(shifted) - as_unsigned(magic)), (r * r) * q + r};
 }
 /// 2^n for -126 <= n <= 127.
-RLX_INLINE VecF power_of_two(VecI n) { return from_bits((n + 127) << 23); }
+RLX_INLINE VecF power_of_two(VecI n) {
+  return from_bits(as_signed((reinterpret_cast<VecU>(n) + 127u) << 23));
+}
 
 /// e^x within 2 ulp, subnormal results included.
 RLX_INLINE VecF exp(VecF x) {
@@ -96,7 +98,7 @@ RLX_INLINE VecF log(VecF x) {
   const VecI subnormal = x < 0x1p-126f;
   const VecF y = select(subnormal, x * 0x1p23f, x);
   // Mantissas above sqrt(2) count to the next power of two.
-  const VecI shifted = bits_of(y) + (0x3f800000 - 0x3f3504f3);
+  const VecI shifted = as_signed(as_unsigned(y) + (0x3f800000u - 0x3f3504f3u));
   const VecI e = (shifted >> 23) - 127 - (subnormal & 23);
   const VecF f = from_bits((shifted & 0x7fffff) + 0x3f3504f3) - 1.0f;
   const VecF s = f / (2.0f + f);

@@ -142,7 +142,7 @@ void cast_tile(DType from, DType to, const std::byte* x, std::byte* y, int64_t n
   put(to, ints, y, n);
 }
 
-/// f32 to or from a 16-bit float: one vector conversion per step.
+/// 16-bit floats to f32: one vector conversion per step.
 template <bool bf16>
 void halves_to_f32(const std::byte* x, float* y, int64_t n) {
   int64_t i = 0;
@@ -153,17 +153,6 @@ void halves_to_f32(const std::byte* x, float* y, int64_t n) {
   VecU16 h{};
   __builtin_memcpy(&h, x + i * 2, static_cast<size_t>(n - i) * 2);
   if (i < n) store_part(y + i, bf16 ? bf16_to_f32(h) : f16_to_f32(h), n - i);
-}
-template <bool bf16>
-void f32_to_halves(const float* x, std::byte* y, int64_t n) {
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const VecF v = load(x + i);
-    store_u16(y + i * 2, bf16 ? f32_to_bf16(v) : f32_to_f16(v));
-  }
-  const VecF v = load_part(x + i, n - i);
-  const VecU16 h = bf16 ? f32_to_bf16(v) : f32_to_f16(v);
-  __builtin_memcpy(y + i * 2, &h, static_cast<size_t>(n - i) * 2);
 }
 
 }  // namespace

@@ -48,14 +48,10 @@ ordered_json tokenizer_json(const ModelInfo& info) {
   if (!info.vocabulary_error.empty()) return {{"error", info.vocabulary_error}};
   if (!info.vocabulary) return nullptr;
   const text::Vocabulary& vocabulary = *info.vocabulary;
-  return {{"model", tokenizer_name(vocabulary.model)},
-          {"pre", vocabulary.pre},
-          {"tokens", vocabulary.tokens.size()},
-          {"merges", vocabulary.merges.size()},
-          {"bos", optional_id(vocabulary.bos)},
-          {"eos", optional_id(vocabulary.eos)},
-          {"unknown", optional_id(vocabulary.unk)},
-          {"padding", optional_id(vocabulary.pad)},
+  return {{"model", tokenizer_name(vocabulary.model)}, {"pre", vocabulary.pre},
+          {"tokens", vocabulary.tokens.size()},        {"merges", vocabulary.merges.size()},
+          {"bos", optional_id(vocabulary.bos)},        {"eos", optional_id(vocabulary.eos)},
+          {"unknown", optional_id(vocabulary.unk)},    {"padding", optional_id(vocabulary.pad)},
           {"chat_template", info.has_chat_template}};
 }
 

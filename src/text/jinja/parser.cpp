@@ -387,11 +387,10 @@ ExprPtr Parser::subscript(ExprPtr node) {
     }
     keys.push_back(slice_or_expression());
   }
-  if (keys.empty()) fail_found("an index");
   take();
   std::vector<ExprPtr> parts;
   parts.push_back(std::move(node));
-  if (comma)
+  if (comma || keys.empty())  // x[] looks up the empty tuple
     parts.push_back(make(ExprKind::Tuple, std::move(keys)));
   else
     parts.push_back(std::move(keys[0]));
@@ -524,8 +523,7 @@ std::unique_ptr<CallParts> Parser::call_arguments() {
 bool Parser::at_tuple_end(TupleEnd end) const {
   const TokenKind kind = peek().kind;
   if (kind == TokenKind::PrintEnd || kind == TokenKind::BlockEnd || at_operator(")")) return true;
-  return (end == TupleEnd::In && at_name("in")) ||
-         (end == TupleEnd::Recursive && at_name("recursive"));
+  return end == TupleEnd::Recursive && at_name("recursive");
 }
 
 ExprPtr Parser::tuple(bool with_condition, TupleEnd end, bool in_brackets) {

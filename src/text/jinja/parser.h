@@ -31,6 +31,7 @@ class Parser {
   void expect_operator(std::string_view op);
   std::string expect_name(const char* what);
   void expect_block_end();
+  void open_body();
   [[noreturn]] void fail_found(std::string_view expected) const;
   uint32_t symbol(const std::string& name);
 
@@ -60,7 +61,7 @@ class Parser {
   void note_unknown(const char* what, const std::string& name, int line);
   std::string dotted_name();
   std::unique_ptr<CallParts> call_arguments();
-  enum class TupleEnd { Normal, In, Recursive };
+  enum class TupleEnd { Normal, Recursive };
   ExprPtr tuple(bool with_condition, TupleEnd end = TupleEnd::Normal, bool in_brackets = false);
   bool at_tuple_end(TupleEnd end) const;
   ExprPtr make(ExprKind kind, std::vector<ExprPtr> parts = {});
@@ -70,7 +71,7 @@ class Parser {
   ExprPtr measured(ExprPtr e);
 
   // Assignment targets.
-  ExprPtr target(bool with_namespace, TupleEnd end = TupleEnd::Normal);
+  ExprPtr target(bool with_namespace);
   ExprPtr target_item(bool with_namespace);
 
   // Statements.
@@ -78,6 +79,7 @@ class Parser {
   Block statements(const Tags& ends, std::string_view inside, int opened);
   std::unique_ptr<Stmt> statement();
   std::unique_ptr<Stmt> make_statement(StmtKind kind);
+  std::unique_ptr<Stmt> print_statement();
   std::unique_ptr<Stmt> if_statement();
   std::unique_ptr<Stmt> for_statement();
   std::unique_ptr<Stmt> set_statement();

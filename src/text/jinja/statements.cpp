@@ -24,6 +24,18 @@ class Temporarily {
   bool old_;
 };
 
+bool is_reserved(std::string_view name) {
+  static constexpr std::string_view reserved[] = {"true", "True", "false", "False", "none", "None"};
+  return std::find(std::begin(reserved), std::end(reserved), name) != std::end(reserved);
+}
+
+/// Whether the target of a for (names and tuples of them) sets the variable.
+bool assigns(const Expr& target, uint32_t symbol) {
+  if (target.kind == ExprKind::Name) return target.symbol == symbol;
+  return std::any_of(target.parts.begin(), target.parts.end(),
+                     [&](const ExprPtr& p) { return assigns(*p, symbol); });
+}
+
 }  // namespace
 
 Program parse_program(std::string_view source) {
@@ -46,6 +58,12 @@ std::unique_ptr<Stmt> Parser::make_statement(StmtKind kind) {
   s->kind = kind;
   s->line = line_;
   return s;
+}
+
+/// The end of a tag that opens a body; a colon may stand before it.
+void Parser::open_body() {
+  skip_operator(":");
+  expect_block_end();
 }
 
 void Parser::expect_block_end() {
@@ -89,6 +107,7 @@ std::unique_ptr<Stmt> Parser::statement() {
   if (tag == "call") return call_statement();
   if (tag == "filter") return filter_statement();
   if (tag == "with") return with_statement();
+  if (tag == "print") return print_statement();
   if (tag == "generation" || tag == "block") return scope_statement(tag);
   if (tag == "break" || tag == "continue") return loop_control(tag);
   if (tag == "include" || tag == "import" || tag == "from" || tag == "extends")
@@ -103,6 +122,12 @@ void Parser::end_tag(std::string_view tag) {
   if (!skip_name(tag)) fail_found(fmt::format("'{}'", tag));
 }
 
+std::unique_ptr<Stmt> Parser::print_statement() {
+  auto s = make_statement(StmtKind::Print);
+  s->expr = tuple(true);
+  return s;
+}
+
 std::unique_ptr<Stmt> Parser::if_statement() {
   auto s = make_statement(StmtKind::If);
   const int opened = line_;
@@ -110,13 +135,13 @@ std::unique_ptr<Stmt> Parser::if_statement() {
   for (bool more = true; more;) {
     Branch branch;
     branch.condition = tuple(false);
-    expect_block_end();
+    open_body();
     branch.body = statements({"elif", "else", "endif"}, "if", opened);
     s->branches.push_back(std::move(branch));
     more = skip_name("elif");
   }
   if (skip_name("else")) {
-    expect_block_end();
+    open_body();
     s->branches.push_back({nullptr, statements({"endif"}, "if", opened)});
   }
   end_tag("endif");
@@ -126,21 +151,21 @@ std::unique_ptr<Stmt> Parser::if_statement() {
 std::unique_ptr<Stmt> Parser::for_statement() {
   auto s = make_statement(StmtKind::For);
   const int opened = line_;
-  s->target = target(false, TupleEnd::In);
-  if (s->target->kind == ExprKind::Name && s->target->symbol == program_.loop)
+  s->target = target(false);
+  if (assigns(*s->target, program_.loop))
     fail_syntax(opened, "'loop' cannot be the variable of a for");
   if (!skip_name("in")) fail_found("'in'");
   s->expr = tuple(false, TupleEnd::Recursive);
   const Temporarily soft(soft_, false);
   if (skip_name("if")) s->condition = expression();
   s->is_recursive = skip_name("recursive");
-  expect_block_end();
+  open_body();
   {
     const Temporarily loop(in_loop_, true);
     s->body = statements({"else", "endfor"}, "for", opened);
   }
   if (skip_name("else")) {
-    expect_block_end();
+    open_body();
     s->otherwise = statements({"endfor"}, "for", opened);
   }
   end_tag("endfor");
@@ -156,9 +181,7 @@ ExprPtr Parser::target_item(bool with_namespace) {
   }
   const int line = peek().line;
   const std::string name = expect_name("a variable name");
-  static constexpr std::string_view reserved[] = {"true", "True", "false", "False", "none", "None"};
-  if (std::find(std::begin(reserved), std::end(reserved), name) != std::end(reserved))
-    fail_syntax(line, fmt::format("'{}' cannot be assigned to", name));
+  if (is_reserved(name)) fail_syntax(line, fmt::format("'{}' cannot be assigned to", name));
   const bool dotted = with_namespace && skip_operator(".");
   ExprPtr e = make(dotted ? ExprKind::NamespaceAttribute : ExprKind::Name);
   e->line = line;
@@ -167,11 +190,11 @@ ExprPtr Parser::target_item(bool with_namespace) {
   return e;
 }
 
-ExprPtr Parser::target(bool with_namespace, TupleEnd end) {
+ExprPtr Parser::target(bool with_namespace) {
   std::vector<ExprPtr> items;
   bool comma = false;
   do {
-    if (comma && (at_tuple_end(end) || at_operator("="))) break;
+    if (comma && at_tuple_end(TupleEnd::Normal)) break;
     items.push_back(target_item(with_namespace));
     comma |= at_operator(",");
   } while (skip_operator(","));
@@ -189,7 +212,7 @@ std::unique_ptr<Stmt> Parser::set_statement() {
   }
   s->kind = StmtKind::SetBlock;
   s->expr = filter_chain(nullptr);
-  expect_block_end();
+  open_body();
   const Temporarily soft(soft_, false);
   s->body = statements({"endset"}, "set", opened);
   end_tag("endset");
@@ -202,6 +225,7 @@ void Parser::signature(MacroParts& macro) {
     if (!macro.names.empty()) expect_operator(",");
     const int line = peek().line;
     const std::string name = expect_name("a parameter name");
+    if (is_reserved(name)) fail_syntax(line, fmt::format("'{}' cannot be assigned to", name));
     macro.names.push_back(name);
     macro.parameters.push_back(symbol(name));
     if (skip_operator("="))
@@ -217,7 +241,7 @@ void Parser::signature(MacroParts& macro) {
 /// The body of a macro or call block up to its end tag.
 void Parser::macro_body(Stmt& s, std::string_view tag) {
   const int opened = s.line;
-  expect_block_end();
+  open_body();
   const std::string end = "end" + std::string(tag);
   const Temporarily soft(soft_, false), loop(in_loop_, false);
   macros_.push_back(s.macro.get());
@@ -253,7 +277,7 @@ std::unique_ptr<Stmt> Parser::call_statement() {
 std::unique_ptr<Stmt> Parser::filter_statement() {
   auto s = make_statement(StmtKind::FilterBlock);
   s->expr = filter_chain(filter(nullptr));
-  expect_block_end();
+  open_body();
   const Temporarily soft(soft_, false);
   s->body = statements({"endfilter"}, "filter", s->line);
   end_tag("endfilter");
@@ -268,7 +292,7 @@ std::unique_ptr<Stmt> Parser::with_statement() {
     expect_operator("=");
     s->bindings.emplace_back(std::move(name), expression());
   }
-  expect_block_end();
+  open_body();
   const Temporarily soft(soft_, false);
   s->body = statements({"endwith"}, "with", s->line);
   end_tag("endwith");
@@ -282,7 +306,7 @@ std::unique_ptr<Stmt> Parser::scope_statement(const std::string& tag) {
     name = expect_name("a block name");
     skip_name("scoped");
   }
-  expect_block_end();
+  open_body();
   const Temporarily soft(soft_, false), loop(in_loop_, false);
   const std::string end = "end" + tag;
   s->body = statements({end}, tag, s->line);

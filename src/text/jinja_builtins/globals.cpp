@@ -56,6 +56,7 @@ Value make_range(Interpreter& in, Arguments& args) {
 
 /// Adds a mapping's items, or an iterable's pairs, to `d`.
 void add_pairs(Interpreter& in, DictData& d, const Value& source) {
+  require_defined(source);
   if (source.is(Kind::Dict)) {
     for (const auto& [key, value] : source.dict_data().entries) {
       in.step();

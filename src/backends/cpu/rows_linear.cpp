@@ -137,23 +137,25 @@ Workspace expert_workspace(const KernelQuery& q) {
       0, expert_list_bytes(pairs) + (q15 ? level.q15_scratch : level.f32_scratch)(pairs, width(q))};
 }
 
-int64_t tiles_of(const TensorView& w) {
-  return round_up(w.dims[w.rank - 2], linear_tile) / linear_tile;
-}
 int64_t rows_of(const TensorView& x) {
   int64_t rows = 1;
   for (int i = 0; i + 1 < x.rank; ++i) rows *= x.dims[i];
   return rows;
 }
+/// Items of item_rows weight rows that cover w.
+int64_t row_items(const TensorView& w, int64_t item_rows) {
+  return round_up(w.dims[w.rank - 2], item_rows) / item_rows;
+}
 
 int64_t linear_items(const KernelCall& call) noexcept {
-  return rows_of(call.operands[0]) == 0 ? 0 : tiles_of(call.operands[1]);
+  const int64_t rows = rows_of(call.operands[0]);
+  return rows == 0 ? 0 : row_items(call.operands[1], linear_item_rows(rows));
 }
 int64_t expert_items(const KernelCall& call) noexcept {
   const TensorView& ids = call.operands[2];
   const int64_t pairs = ids.dims[0] * ids.dims[1];
   if (pairs == 0) return 0;
-  return tiles_of(call.operands[1]) *
+  return row_items(call.operands[1], expert_item_rows) *
          (pairs <= expert_pair_limit ? pairs : call.operands[1].dims[0]);
 }
 int64_t quantize_items(const KernelCall& call) noexcept {

@@ -9,14 +9,18 @@
 // every ISA level, so functions here are static: the linker must not merge them.
 namespace rlx::cpu {
 
-/// Weight rows per item of linear and expert_linear. Fixed: results may not depend on the team.
-inline constexpr int64_t linear_tile = 32;
-/// Up to this many activation rows, weights are streamed and not unpacked into a tile.
+/// Up to this many activation rows, weights are streamed and not unpacked into tiles.
 inline constexpr int64_t linear_stream_rows = 4;
-/// Activation rows that are prepared at a time when there are more.
-inline constexpr int64_t linear_chunk_rows = 512;
+/// Weight rows per tile.
+inline constexpr int64_t linear_tile = 32;
+/// Weight rows per item of linear (two tiles when there are tiles: they share work on x) and of
+/// expert_linear. Results may not depend on the team, so neither do these.
+[[maybe_unused]] static int64_t linear_item_rows(int64_t rows) {
+  return rows <= linear_stream_rows ? linear_tile : 2 * linear_tile;
+}
+inline constexpr int64_t expert_item_rows = linear_tile;
 /// Elements of a row per unpacked panel of weights: Q15 and f32 activations.
-inline constexpr int64_t linear_panel_q15 = 4096;
+inline constexpr int64_t linear_panel_q15 = 2048;
 inline constexpr int64_t linear_panel_f32 = 512;
 /// Elements of a row that are unpacked together; a multiple of every packed block.
 inline constexpr int64_t linear_unpack_elements = 256;

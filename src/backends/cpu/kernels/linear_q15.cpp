@@ -17,17 +17,6 @@ RLX_INLINE Codes join_halves(Codes low, Codes high) {
       reinterpret_cast<Words64>(low), reinterpret_cast<Words64>(high), 0, 1, 2, 3, 8, 9, 10, 11));
 }
 
-/// Sums of the first and last 16 integers of a block.
-struct HalfSums {
-  int32_t of[2];
-};
-RLX_INLINE HalfSums sum_halves(const Q15Block& block) {
-  const __m512i weights = _mm512_inserti64x4(_mm512_set1_epi8(1), _mm256_set1_epi8(-128), 0);
-  const VecI s = dot_bytes(VecI{}, as_codes(weights), load64(block.hi));
-  return {{(s[0] + s[1]) + (s[2] + s[3]) + (s[8] + s[9]) + (s[10] + s[11]),
-           (s[4] + s[5]) + (s[6] + s[7]) + (s[12] + s[13]) + (s[14] + s[15])}};
-}
-
 void prepare_quarters(float factor, const Q15Block* x, int64_t blocks, QuarterX* out) {
   const Codes ones = Codes{} + 1;
   for (int64_t b = 0; b < blocks; b += 4, ++out) {
@@ -78,26 +67,6 @@ void prepare_halves(const VnniType& type, float factor, const Q15Block* x, int64
   }
 }
 
-void prepare_tile_row(const VnniType& type, const Q15Block* x, int64_t blocks, TileX* out) {
-  for (int64_t b = 0; b < blocks; ++b) {
-    const auto widen = [](const int8_t* p) {
-      return reinterpret_cast<Codes16>(
-          _mm512_maskz_cvtepi8_epi16(~0u, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
-    };
-    const Codes16 q = (widen(x[b].hi) << 7) + widen(x[b].lo);
-    __builtin_memcpy(out[b].q, &q, sizeof q);
-    out[b].scale = x[b].scale;
-    const bool halves = type.has_min && type.group == 16;
-    const HalfSums sums = halves ? sum_halves(x[b]) : HalfSums{{x[b].sum, x[b].sum}};
-    out[b].sums[0] = x[b].scale * static_cast<float>(sums.of[0]);
-    out[b].sums[1] = x[b].scale * static_cast<float>(sums.of[1]);
-  }
-}
-
-const Q15Block* x_blocks(const LinearJob& job, int64_t i) {
-  return reinterpret_cast<const Q15Block*>(job.x_row(i));
-}
-
 void stream(const LinearJob& job, const VnniType& type, int64_t n0, int64_t n1, uint8_t* scratch) {
   const int64_t steps = round_up(job.k, 256) / 256;
   StreamCall call{};
@@ -114,9 +83,9 @@ void stream(const LinearJob& job, const VnniType& type, int64_t n0, int64_t n1, 
     uint8_t* out = scratch + c * call.x_stride;
     const float factor = type.has_min ? type.min_sign : -static_cast<float>(job.type.offset);
     if (type.quarter) {
-      prepare_quarters(factor, x_blocks(job, c), job.k / 32, reinterpret_cast<QuarterX*>(out));
+      prepare_quarters(factor, q15_row(job, c), job.k / 32, reinterpret_cast<QuarterX*>(out));
     } else {
-      prepare_halves(type, factor, x_blocks(job, c), job.k / 32, reinterpret_cast<HalfX*>(out));
+      prepare_halves(type, factor, q15_row(job, c), job.k / 32, reinterpret_cast<HalfX*>(out));
     }
     call.y[c] = job.y_row(c) + n0;
   }
@@ -131,22 +100,7 @@ void linear_q15(const LinearJob& job, int64_t n0, int64_t n1, uint8_t* scratch) 
     if (job.count > 0) stream(job, type, n0, n1, scratch);
     return;
   }
-  TileX* x = reinterpret_cast<TileX*>(scratch);
-  const int64_t blocks = job.k / 32;
-  const int64_t chunk = job.count < linear_chunk_rows ? job.count : linear_chunk_rows;
-  TileCall call{&job, &type, 0, 0, x, 0, 0, scratch + round_up(chunk * blocks * sizeof(TileX), 64)};
-  for (int64_t first = 0; first < job.count; first += chunk) {
-    call.first_row = first;
-    call.count = job.count - first < chunk ? job.count - first : chunk;
-    for (int64_t i = 0; i < call.count; ++i) {
-      prepare_tile_row(type, x_blocks(job, first + i), blocks, x + i * blocks);
-    }
-    for (int64_t n = n0; n < n1; n += linear_tile) {
-      call.n0 = n;
-      call.n1 = n1 - n < linear_tile ? n1 : n + linear_tile;
-      run_tile(call);
-    }
-  }
+  run_tiles(job, type, n0, n1, scratch);
 }
 
 int64_t linear_q15_scratch(int64_t rows, int64_t k) noexcept {
@@ -154,10 +108,7 @@ int64_t linear_q15_scratch(int64_t rows, int64_t k) noexcept {
   const int64_t streamed =
       steps * (linear_stream_rows * prepared_bytes_256 + static_cast<int64_t>(sizeof(StagedStep)));
   if (rows <= linear_stream_rows) return streamed;
-  const int64_t chunk = rows < linear_chunk_rows ? rows : linear_chunk_rows;
-  const int64_t tiled =
-      round_up(chunk * (k / 32) * static_cast<int64_t>(sizeof(TileX)), 64) + tile_scratch_bytes;
-  return tiled > streamed ? tiled : streamed;
+  return streamed > tile_scratch_bytes ? streamed : tile_scratch_bytes;
 }
 
 }  // namespace rlx::cpu::RLX_ISA

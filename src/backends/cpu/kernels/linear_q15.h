@@ -64,27 +64,26 @@ const VnniType& vnni_type(const LinearParams& params);
 inline constexpr int64_t prepared_bytes_256 = 2 * sizeof(QuarterX);
 static_assert(sizeof(HalfX) <= prepared_bytes_256);
 
-/// 32 activations as 16-bit integers, for tiles.
-struct alignas(16) TileX {
-  int16_t q[32];
-  float scale;
-  float sums[2];  ///< scale times the sum of q, by group of the weights; both halves alike for 32
+/// Sums of the first and last 16 integers of a block.
+struct HalfSums {
+  int32_t of[2];
 };
+RLX_INLINE HalfSums sum_halves(const Q15Block& block) {
+  const __m512i weights = _mm512_inserti64x4(_mm512_set1_epi8(1), _mm256_set1_epi8(-128), 0);
+  const VecI s = dot_bytes(VecI{}, as_codes(weights), load64(block.hi));
+  return {{(s[0] + s[1]) + (s[2] + s[3]) + (s[8] + s[9]) + (s[10] + s[11]),
+           (s[4] + s[5]) + (s[6] + s[7]) + (s[12] + s[13]) + (s[14] + s[15])}};
+}
 
-/// Rows n0 … n1 - 1 (at most linear_tile) of the weights times all prepared rows of the job.
-struct TileCall {
-  const LinearJob* job;
-  const VnniType* type;
-  int64_t n0, n1;
-  const TileX* x;  ///< [count][k / 32], of the job's rows first_row …
-  int64_t first_row, count;
-  uint8_t* scratch;
-};
-void run_tile(const TileCall& call);
+RLX_INLINE const Q15Block* q15_row(const LinearJob& job, int64_t i) {
+  return reinterpret_cast<const Q15Block*>(job.x_row(i));
+}
+
+/// Weight rows n0 … n1 - 1 (any number) times all rows of the job, unpacked into tiles in scratch.
+void run_tiles(const LinearJob& job, const VnniType& type, int64_t n0, int64_t n1,
+               uint8_t* scratch);
 /// Bytes of `scratch`.
-inline constexpr int64_t tile_scratch_bytes = linear_panel_q15 * linear_tile * 2 +
-                                              linear_panel_q15 / 16 * linear_tile * 8 +
-                                              16 * sizeof(StagedStep);
+extern const int64_t tile_scratch_bytes;
 
 }  // namespace rlx::cpu::RLX_ISA
 

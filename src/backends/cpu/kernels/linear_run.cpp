@@ -34,7 +34,8 @@ RLX_INLINE void run_linear(Product product, const KernelCall& call, int64_t begi
                            int worker) {
   LinearJob job = whole_job(call);
   if (call.operand_count > 2) job.bias = reinterpret_cast<const float*>(call.operands[2].data);
-  product(job, begin * linear_tile, smaller(end * linear_tile, job.n),
+  const int64_t item = linear_item_rows(job.count);
+  product(job, begin * item, smaller(end * item, job.n),
           reinterpret_cast<uint8_t*>(call.scratch_of(worker)));
 }
 
@@ -45,13 +46,13 @@ void fill_nan(const LinearJob& job, int64_t row, int64_t n0, int64_t n1) {
 /// Rows of the weights of the chosen expert times one token each.
 void run_pairs(Product product, const KernelCall& call, LinearJob job, int64_t begin, int64_t end,
                uint8_t* scratch) {
-  const int64_t tiles = round_up(job.n, linear_tile) / linear_tile;
+  const int64_t tiles = round_up(job.n, expert_item_rows) / expert_item_rows;
   const uint8_t* experts = job.w;
   while (begin < end) {
     const int64_t pair = begin / tiles, tile = begin % tiles;
     const int64_t next = smaller(end, (pair + 1) * tiles);
-    const int64_t n0 = tile * linear_tile;
-    const int64_t n1 = smaller((next - pair * tiles) * linear_tile, job.n);
+    const int64_t n0 = tile * expert_item_rows;
+    const int64_t n1 = smaller((next - pair * tiles) * expert_item_rows, job.n);
     const int64_t id = read_id(call.operands[2], pair, call.operands[1].dims[0]);
     if (id < 0) {
       fill_nan(job, pair, n0, n1);
@@ -69,7 +70,7 @@ void run_pairs(Product product, const KernelCall& call, LinearJob job, int64_t b
 /// Rows of every expert's weights times all tokens that chose it.
 void run_grouped(Product product, const KernelCall& call, LinearJob job, int64_t pairs,
                  int64_t begin, int64_t end, uint8_t* scratch) {
-  const int64_t tiles = round_up(job.n, linear_tile) / linear_tile;
+  const int64_t tiles = round_up(job.n, expert_item_rows) / expert_item_rows;
   const uint8_t* experts = job.w;
   int32_t* ids = reinterpret_cast<int32_t*>(scratch);
   int32_t* list = ids + pairs;
@@ -80,8 +81,8 @@ void run_grouped(Product product, const KernelCall& call, LinearJob job, int64_t
   while (begin < end) {
     const int64_t expert = begin / tiles, tile = begin % tiles;
     const int64_t next = smaller(end, (expert + 1) * tiles);
-    const int64_t n0 = tile * linear_tile;
-    const int64_t n1 = smaller((next - expert * tiles) * linear_tile, job.n);
+    const int64_t n0 = tile * expert_item_rows;
+    const int64_t n1 = smaller((next - expert * tiles) * expert_item_rows, job.n);
     job.list = list;
     job.count = 0;
     for (int64_t i = 0; i < pairs; ++i) {

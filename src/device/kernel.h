@@ -27,7 +27,7 @@ struct RunExtent {
   uint16_t count;
 
   /// `values` are KernelCall::symbols.
-  int64_t at(const int64_t* values) const {
+  [[gnu::always_inline]] int64_t at(const int64_t* values) const {
     int64_t sum = constant;
     for (int i = 0; i < count; ++i) sum += factors[i] * values[symbols[i]];
     return sum;
@@ -46,7 +46,9 @@ struct KernelCall {
   std::byte* scratch;      ///< of worker 0; worker w's lies w * scratch_stride behind
   int64_t scratch_stride;
 
-  std::byte* scratch_of(int worker) const { return scratch + worker * scratch_stride; }
+  [[gnu::always_inline]] std::byte* scratch_of(int worker) const {
+    return scratch + worker * scratch_stride;
+  }
 };
 
 /// Number of independent items a call consists of. Item boundaries depend on extents only, never on

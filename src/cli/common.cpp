@@ -40,17 +40,21 @@ DType parse_kv(const std::string& name) {
 void EngineFlags::add_to(CLI::App& command) {
   command.add_option("MODEL", model, "a GGUF file (any shard of a set) or a safetensors folder")
       ->required();
-  command
-      .add_option("--ctx", context,
-                  "tokens of prompt and answer together (default: the model's, at most 4096)")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
-  command.add_option("-t,--threads", threads, "worker threads (default: one per usable core)")
-      ->check(CLI::Range(1, 256));
-  command.add_option("--kv", kv, "storage of the KV cache: f16, f32 or q8_0")
-      ->check(CLI::IsMember({"f16", "f32", "q8_0"}))
-      ->capture_default_str();
-  command.add_option("--isa", isa,
-                     "kernels to use: v2, v3, v4 or v4_vnni (default: the best this machine has)");
+  CLI::Option* options[] = {
+      command
+          .add_option("--ctx", context,
+                      "tokens of prompt and answer together (default: the model's, at most 4096)")
+          ->check(CLI::Range(int64_t{1}, int64_t{1} << 24)),
+      command.add_option("-t,--threads", threads, "worker threads (default: one per usable core)")
+          ->check(CLI::Range(1, 256)),
+      command.add_option("--kv", kv, "storage of the KV cache: f16, f32 or q8_0")
+          ->check(CLI::IsMember({"f16", "f32", "q8_0"}))
+          ->capture_default_str(),
+      command.add_option(
+          "--isa", isa,
+          "kernels to use: v2, v3, v4 or v4_vnni (default: the best this machine has)"),
+  };
+  for (CLI::Option* o : options) o->group("Engine");
 }
 
 EngineOptions EngineFlags::options() const {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/help.h"
 
 namespace {
 
@@ -23,6 +24,7 @@ Exit codes: 0 done, 1 failed (the reason is on standard error), 2 bad usage.
 
 int main(int argc, char** argv) {
   CLI::App app("RLX: a compiler and runtime for machine-learning models", "rlx");
+  rlx::cli::use_manual_help(app);
   app.set_version_flag("--version", "rlx " RLX_VERSION);
   app.require_subcommand(1);
   app.footer(kFooter);

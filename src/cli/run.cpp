@@ -226,32 +226,34 @@ void add_prompt_options(CLI::App& command, RunFlags& flags, CLI::Option*& prompt
   file->excludes(prompt);
   ids->excludes(prompt)->excludes(file);
   messages->excludes(prompt)->excludes(file)->excludes(ids);
-  command.add_flag("--raw", flags.raw, "use no chat template: continue the text as it is");
-  command.add_option("--system", flags.system, "a system message before the chat");
+  auto* raw =
+      command.add_flag("--raw", flags.raw, "use no chat template: continue the text as it is");
+  auto* system = command.add_option("--system", flags.system, "a system message before the chat");
+  for (CLI::Option* o : {prompt, file, ids, messages, raw, system}) o->group("Prompt");
 }
 
 void add_sampling_options(CLI::App& command, GenerateOptions& g) {
   auto& s = g.sampling;
-  command.add_option("-n,--max-tokens", g.max_tokens, "new tokens at most")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 24))
-      ->capture_default_str();
-  command.add_option("--temp", s.temperature, "temperature; 0 always takes the best token")
-      ->capture_default_str();
-  command.add_option("--top-k", s.top_k, "keep the k best tokens; 0 keeps all")
-      ->capture_default_str();
-  command.add_option("--top-p", s.top_p, "keep the best tokens that together have probability p")
-      ->capture_default_str();
-  command.add_option("--min-p", s.min_p, "keep tokens at least p times as likely as the best")
-      ->capture_default_str();
-  command
-      .add_option("--repeat-penalty", s.repeat_penalty,
-                  "make tokens of the last 64 less likely; 1 is off")
-      ->capture_default_str();
-  command.add_option("--seed", s.seed, "of the random numbers; the same seed gives the same text")
-      ->capture_default_str();
-  command.add_option("--stop", g.stops, "end before this text (may be given several times)");
-  command.add_option("--logprobs", g.logprobs, "report the K best tokens at each place (--json)")
-      ->check(CLI::Range(0, 100));
+  CLI::Option* options[] = {
+      command.add_option("-n,--max-tokens", g.max_tokens, "new tokens at most")
+          ->check(CLI::Range(int64_t{0}, int64_t{1} << 24)),
+      command.add_option("--temp", s.temperature, "temperature; 0 always takes the best token"),
+      command.add_option("--top-k", s.top_k, "keep the k best tokens; 0 keeps all"),
+      command.add_option("--top-p", s.top_p,
+                         "keep the best tokens that together have probability p"),
+      command.add_option("--min-p", s.min_p, "keep tokens at least p times as likely as the best"),
+      command.add_option("--repeat-penalty", s.repeat_penalty,
+                         "make tokens of the last 64 less likely; 1 is off"),
+      command.add_option("--seed", s.seed, "of the random numbers; the same seed, the same text"),
+      command.add_option("--stop", g.stops, "end before this text; may be given several times"),
+      command
+          .add_option("--logprobs", g.logprobs, "report the K best tokens at each place (--json)")
+          ->check(CLI::Range(0, 100)),
+  };
+  for (CLI::Option* o : options) {
+    o->group("Answer");
+    if (o->get_name() != "--stop") o->capture_default_str();
+  }
 }
 
 }  // namespace

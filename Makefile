@@ -10,7 +10,7 @@ demo: build                 ## build Release, get the demo model, continue a tex
 	build/release/rlx run $(DEMO) --temp 0 -n 64 -p "The three most important inventions of the nineteenth century were"
 
 test: build asan            ## build everything and run every test; ctest's closing line comes last
-	tools/fetch-models gemma
+	tools/fetch-models gemma smollm2
 	ctest --test-dir build/asan --label-regex 'unit|error|ir|fuzz' --output-on-failure
 	ctest --test-dir build/release --output-on-failure
 

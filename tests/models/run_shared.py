@@ -4,7 +4,8 @@
 
 usage: run_shared.py RLX SHARED MODELS text|bugs|llm
 
-Makes the tiny F32 models first (numpy and gguf from PyPI, in an environment beside MODELS; once).
+Makes the tiny F32 models first (numpy and gguf from PyPI, in an environment beside MODELS; once). Of the bug cases 113 is left out: its run must still be
+busy one second after its start, and a fast machine is done by then; check_interrupt.py tests the same with a prompt as long as the machine needs.
 """
 import pathlib
 import subprocess
@@ -29,9 +30,10 @@ def main(rlx, shared, models, kind):
     if kind != "text":
         make_tiny_models(tools, models)
     names = [p.stem for p in sorted((cases / "llm").glob("*.json")) if p.stem.startswith("tiny") or p.stem in REAL]
+    bugs = [p.stem for p in sorted((cases / "llm-bugs").glob("*.json")) if not p.stem.startswith("113-")]
     command = {
         "text": [tools / "check-text", rlx, cases],
-        "bugs": [tools / "check-bugs", rlx, cases / "llm-bugs", models],
+        "bugs": [tools / "check-bugs", rlx, cases / "llm-bugs", models, *bugs],
         "llm": [tools / "check-llm", rlx, cases / "llm", models, *names],
     }[kind]
     return subprocess.run([sys.executable, "-B", *map(str, command)]).returncode

@@ -33,7 +33,7 @@ def main(rlx, model):
         cases = {
             "prompt": (["--ids", f.name, "--ctx", 8192, "-n", 4, "-t", 1], 0.7),
             "prompt, JSON": (["--ids", f.name, "--ctx", 8192, "-n", 4, "-t", 1, "--json"], 0.7),
-            "answer": (["-p", "Count from one to ten thousand.", "-n", 8000, "--ctx", 8192, "--seed", 1, "--temp", 1.5, "-t", 1], 0.7),
+            "answer": (["--raw", "-p", "The quick brown fox. " * 20, "-n", 8000, "--ctx", 8192, "--temp", 0, "-t", 1], 0.7),
         }
         for name, (args, after) in cases.items():
             code, seconds, out, done = interrupted(rlx, model, args, after)

@@ -33,6 +33,7 @@ enum class DTypeClass : uint8_t { Float, Int, Bool, Complex, Packed };
   X(C64, "c64", Complex, 1, 8, -1)           \
   X(C128, "c128", Complex, 1, 16, -1)        \
   X(Q1_0, "q1_0", Packed, 128, 18, 41)       \
+  X(Q2_0, "q2_0", Packed, 64, 18, 42)        \
   X(Q4_0, "q4_0", Packed, 32, 18, 2)         \
   X(Q4_1, "q4_1", Packed, 32, 20, 3)         \
   X(Q5_0, "q5_0", Packed, 32, 22, 6)         \

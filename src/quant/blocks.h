@@ -18,10 +18,10 @@ struct BlockList {
 };
 
 using AllBlocks =
-    BlockList<BlockQ1_0, BlockQ4_0, BlockQ4_1, BlockQ5_0, BlockQ5_1, BlockQ8_0, BlockQ8_1,
-              BlockQ2_K, BlockQ3_K, BlockQ4_K, BlockQ5_K, BlockQ6_K, BlockQ8_K, BlockIQ1_S,
-              BlockIQ1_M, BlockIQ2_XXS, BlockIQ2_XS, BlockIQ2_S, BlockIQ3_XXS, BlockIQ3_S,
-              BlockIQ4_NL, BlockIQ4_XS, BlockTQ1_0, BlockTQ2_0, BlockMXFP4, BlockNVFP4>;
+    BlockList<BlockQ1_0, BlockQ2_0, BlockQ4_0, BlockQ4_1, BlockQ5_0, BlockQ5_1, BlockQ8_0,
+              BlockQ8_1, BlockQ2_K, BlockQ3_K, BlockQ4_K, BlockQ5_K, BlockQ6_K, BlockQ8_K,
+              BlockIQ1_S, BlockIQ1_M, BlockIQ2_XXS, BlockIQ2_XS, BlockIQ2_S, BlockIQ3_XXS,
+              BlockIQ3_S, BlockIQ4_NL, BlockIQ4_XS, BlockTQ1_0, BlockTQ2_0, BlockMXFP4, BlockNVFP4>;
 
 /// Throws InvalidArgument unless n_elements is whole blocks of `dtype`.
 inline void require_whole_blocks(const char* caller, DType dtype, size_t n_elements) {

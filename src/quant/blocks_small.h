@@ -16,6 +16,16 @@ struct BlockQ1_0 {  // f16 d, 128 bits: set is +d, clear is -d
   }
 };
 
+struct BlockQ2_0 {  // f16 d, two bits per element, four neighbours to a byte; 0 to 3 stand for -1
+                    // to 2
+  static constexpr DType dtype = DType::Q2_0;
+  static constexpr CodeFormat format{32, 1, false, 3};
+  static void unpack(const uint8_t* __restrict b, uint8_t* __restrict q, float* scale, float*) {
+    for (int g = 0; g < 2; ++g) scale[g] = load_f16(b);
+    for (int i = 0; i < 64; ++i) q[i] = static_cast<uint8_t>(b[2 + i / 4] >> (2 * (i % 4)) & 3);
+  }
+};
+
 struct BlockQ4_0 {  // f16 d, nibbles
   static constexpr DType dtype = DType::Q4_0;
   static constexpr CodeFormat format{32, 8, false, 15};

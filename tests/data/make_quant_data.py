@@ -7,7 +7,7 @@ quant_crc.txt            per type: CRC-32 of the values of 2048 blocks of noise(
 quant_q15_rows.bin       floats, then their Q15 blocks
 quant_q8_0_rows.bin      floats, then their q8_0 blocks as gguf's quantizer makes them
 
-Where gguf has no dequantizer (q1_0, q8_1, q8_k) the format's definition is written out here.
+Where gguf has no dequantizer (q1_0, q2_0, q8_1, q8_k) the format's definition is written out here.
 
     tests/data/make_quant_data.py     # rewrites the files beside itself
 """
@@ -30,7 +30,7 @@ TYPES = {
     "iq2_xxs": (256, 66, [0]), "iq2_xs": (256, 74, [0]), "iq2_s": (256, 82, [0]),
     "iq3_xxs": (256, 98, [0]), "iq3_s": (256, 110, [0]), "iq4_nl": (32, 18, [0]),
     "iq4_xs": (256, 136, [0]), "tq1_0": (256, 54, [52]), "tq2_0": (256, 66, [64]),
-    "mxfp4": (32, 17, []), "nvfp4": (64, 36, []),
+    "mxfp4": (32, 17, []), "nvfp4": (64, 36, []), "q2_0": (64, 18, [0]),
 }
 
 # Zero, minus zero, subnormals, the largest, one, infinities, NaN; other blocks keep random bits.
@@ -58,6 +58,9 @@ def dequantize(name, blocks):
         if name == "q1_0":
             bits = np.unpackbits(blocks[:, 2:], axis=1, bitorder="little")
             return f16_at(blocks, 0) * np.where(bits == 1, np.float32(1), np.float32(-1))
+        if name == "q2_0":
+            codes = (blocks[:, 2:, None] >> np.arange(0, 8, 2, dtype=np.uint8)) & 3
+            return f16_at(blocks, 0) * (codes.reshape(len(blocks), -1).astype(np.float32) - 1)
         if name == "q8_1":
             return f16_at(blocks, 0) * blocks[:, 4:].view(np.int8).astype(np.float32)
         if name == "q8_k":

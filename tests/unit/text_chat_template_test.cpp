@@ -3,24 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
-#include "base/mapped_file.h"
 
 using namespace rlx;
 using namespace rlx::text;
-using Json = nlohmann::ordered_json;
-
-namespace {
-
-std::string render(const std::string& source, const Json& vars) {
-  return jinja::Template::parse(source).render(jinja::parse_json(vars.dump()));
-}
-
-}  // namespace
 
 TEST_CASE("messages become a prompt") {
   const ChatTemplate chat = ChatTemplate::parse(

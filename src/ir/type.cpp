@@ -22,6 +22,22 @@ Dim byte_count(const TensorType& type) {
   return element_count(blocks) * Dim(info.block_bytes);
 }
 
+int64_t bytes_at_bounds(const TensorType& type, std::span<const Symbol> symbols) {
+  if (type.shape.empty()) return byte_count(type).constant();
+  // Extent by extent: a value such as [T, S] has no affine size.
+  const DTypeInfo& info = dtype_info(type.dtype);
+  int64_t bytes = info.block_bytes;
+  for (size_t axis = 0; axis < type.rank(); ++axis) {
+    Dim extent = type.shape[axis];
+    if (axis + 1 == type.rank()) extent = extent.divided_by(info.block_elements, info.name);
+    if (__builtin_mul_overflow(bytes, extent.upper_bound(symbols), &bytes)) {
+      fail(ErrorCode::LimitExceeded, "the size of {} does not fit 64 bits",
+           to_string(type, symbols));
+    }
+  }
+  return bytes;
+}
+
 void check_type(const TensorType& type, std::span<const Symbol> symbols) {
   if (type.rank() > kMaxRank) {
     fail(ErrorCode::LimitExceeded, "rank {} of {} is above {}", type.rank(),
@@ -33,18 +49,7 @@ void check_type(const TensorType& type, std::span<const Symbol> symbols) {
            to_string(type, symbols));
     }
   }
-  // Bytes at the bounds, extent by extent: a value such as [T, S] has no affine size.
-  const DTypeInfo& info = dtype_info(type.dtype);
-  int64_t bytes = info.block_bytes;
-  for (size_t axis = 0; axis < type.rank(); ++axis) {
-    Dim extent = type.shape[axis];
-    if (axis + 1 == type.rank()) extent = extent.divided_by(info.block_elements, info.name);
-    if (__builtin_mul_overflow(bytes, extent.upper_bound(symbols), &bytes)) {
-      fail(ErrorCode::LimitExceeded, "the size of {} does not fit 64 bits",
-           to_string(type, symbols));
-    }
-  }
-  if (type.shape.empty()) (void)byte_count(type);
+  (void)bytes_at_bounds(type, symbols);
 }
 
 }  // namespace rlx

@@ -23,6 +23,9 @@ std::string to_string(const TensorType& type, std::span<const Symbol> symbols);
 /// Bytes of storage as an extent; Error when the last axis is no whole number of blocks.
 Dim byte_count(const TensorType& type);
 
+/// Bytes of storage when every symbol is at its bound; Error where they do not fit 64 bits.
+int64_t bytes_at_bounds(const TensorType& type, std::span<const Symbol> symbols);
+
 /// Throws an Error unless rank, extents and block layout of `type` are allowed.
 void check_type(const TensorType& type, std::span<const Symbol> symbols);
 

@@ -30,8 +30,10 @@ bool all_constant(const Graph& graph, const Node& n) {
 
 bool small_and_static(const Graph& graph, const Node& n) {
   for (const TensorType& t : n.types) {
-    const Dim bytes = byte_count(t);
-    if (!bytes.is_static() || bytes.constant() > kFoldLimit) return false;
+    for (const Dim& d : t.shape) {
+      if (!d.is_static()) return false;
+    }
+    if (byte_count(t).constant() > kFoldLimit) return false;
     const auto cls = dtype_info(t.dtype).type_class;
     if (cls == DTypeClass::Packed || cls == DTypeClass::Complex) return false;
   }

@@ -70,7 +70,7 @@ class Checker {
   static bool is_writable(Region r) { return r == Region::Arena || r == Region::Outputs; }
 
   void check_range(const PlannedValue& p, size_t step) const {
-    const int64_t needed = byte_count(graph_.type(p.value)).upper_bound(graph_.symbols());
+    const int64_t needed = bytes_at_bounds(graph_.type(p.value), graph_.symbols());
     if (p.at.bytes != needed) reject(step, p, fmt::format("needs {} bytes", needed));
     if (!is_writable(p.at.region)) return;
     const int64_t size = p.at.region == Region::Arena ? plan_.arena_bytes : plan_.output_bytes;

@@ -22,6 +22,7 @@ struct Buffer {
   Region region = Region::Arena;
   uint32_t index = 0;
   int64_t bytes = 0;
+  uint32_t merged_into = 0;  ///< itself, or the buffer whose bytes it shares in place
   uint32_t first = 0, last = 0;
   int64_t offset = 0;
 };
@@ -45,19 +46,30 @@ class Planner {
   }
 
  private:
-  uint32_t& buffer(Value v) {
+  uint32_t& slot(Value v) {
     auto& row = buffer_of_[v.node];
     if (row.empty()) row.assign(graph_.node(v.node).types.size(), UINT32_MAX);
     return row[v.result];
   }
 
+  /// The buffer of a value, in place of those it was merged from.
+  uint32_t buffer(Value v) {
+    uint32_t& b = slot(v);
+    while (buffers_[b].merged_into != b) {
+      buffers_[b].merged_into = buffers_[buffers_[b].merged_into].merged_into;
+      b = buffers_[b].merged_into;
+    }
+    return b;
+  }
+
   int64_t bytes_of(Value v) const {
-    return byte_count(graph_.type(v)).upper_bound(graph_.symbols());
+    return bytes_at_bounds(graph_.type(v), graph_.symbols());
   }
 
   uint32_t new_buffer(Value root, Region region, uint32_t index) {
-    buffers_.push_back({root, region, index, bytes_of(root)});
-    return static_cast<uint32_t>(buffers_.size() - 1);
+    const auto id = static_cast<uint32_t>(buffers_.size());
+    buffers_.push_back({root, region, index, bytes_of(root), id});
+    return id;
   }
 
   void place_leaves() {
@@ -68,7 +80,7 @@ class Planner {
     for (const auto& [op, region] : kinds) {
       uint32_t index = 0;
       for (const NodeId id : graph_.leaves(op)) {
-        buffer({id, 0}) = new_buffer({id, 0}, region, index++);
+        slot({id, 0}) = new_buffer({id, 0}, region, index++);
       }
     }
   }
@@ -80,7 +92,7 @@ class Planner {
       const Node& n = graph_.node(id);
       if (is_leaf(n.op)) continue;
       if (n.op == OpKind::Reshape) {
-        buffer({id, 0}) = buffer(n.operands[0]);
+        slot({id, 0}) = buffer(n.operands[0]);
         continue;
       }
       Step step;
@@ -102,7 +114,7 @@ class Planner {
       for (uint32_t r = 0; r < n.types.size(); ++r) {
         step.results.push_back({{id, r}, {}});
         const bool view = n.op == OpKind::Append;
-        buffer({id, r}) = view ? buffer(n.operands[0]) : new_buffer({id, r}, Region::Arena, 0);
+        slot({id, r}) = view ? buffer(n.operands[0]) : new_buffer({id, r}, Region::Arena, 0);
       }
       plan_.workspace_shared =
           std::max(plan_.workspace_shared, round_up(step.workspace.shared, 64));
@@ -139,10 +151,10 @@ class Planner {
   /// Lets a result take over the bytes of an operand that dies in the same step.
   void share_in_place() {
     if (!reuse_) return;
+    measure_lifetimes();
     for (uint32_t s = 0; s < plan_.steps.size(); ++s) {
       Step& step = plan_.steps[s];
       if (step.row->in_place == 0) continue;
-      measure_lifetimes();
       const Value result = step.results[0].value;
       for (size_t i = 0; i < step.operands.size(); ++i) {
         if ((step.row->in_place >> i & 1u) == 0) continue;
@@ -154,7 +166,9 @@ class Planner {
         if (reads_elsewhere(step, i, from)) continue;
         // The merged buffer is an output's when the result is.
         if (buffers_[to].region == Region::Outputs) buffers_[from].region = Region::Outputs;
-        for (auto& row : buffer_of_) std::replace(row.begin(), row.end(), to, from);
+        buffers_[from].first = std::min(buffers_[from].first, buffers_[to].first);
+        buffers_[from].last = std::max(buffers_[from].last, buffers_[to].last);
+        buffers_[to].merged_into = from;
         break;
       }
     }

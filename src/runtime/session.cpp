@@ -65,7 +65,7 @@ struct Session::Impl {
     for (const OpKind kind : {OpKind::Weight, OpKind::Constant}) {
       for (const NodeId id : g.leaves(kind)) {
         const Node& n = g.node(id);
-        const bool empty = byte_count(n.types[0]) == Dim(0);
+        const bool empty = bytes_at_bounds(n.types[0], g.symbols()) == 0;
         if (n.data.bytes.empty() && !empty && !g.uses({id, 0}).empty()) {
           fail(ErrorCode::NotFound, "weight %{} has no bytes", n.names[0]);
         }

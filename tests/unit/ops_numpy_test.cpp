@@ -2,7 +2,6 @@
 // Replays tests/data/ops_cases.json: what NumPy says every op gives (make_ops_data.py).
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -10,52 +9,14 @@
 #include "ops/oracle.h"
 #include "ops/parse.h"
 #include "ops/verify.h"
+#include "ops_cases.h"
 #include "ops_check.h"
 
 using namespace rlx;
+using namespace rlx::test;
 using nlohmann::json;
 
 namespace {
-
-std::vector<double> numbers(const json& list) {
-  std::vector<double> out;
-  for (const json& v : list) {
-    if (v.is_string()) {
-      const std::string s = v;
-      out.push_back(s == "nan" ? NAN : s == "inf" ? INFINITY : -INFINITY);
-    } else {
-      out.push_back(v.get<double>());
-    }
-  }
-  return out;
-}
-
-std::vector<std::byte> bytes_of_hex(const std::string& hex) {
-  std::vector<std::byte> out;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    out.push_back(static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16)));
-  }
-  return out;
-}
-
-OracleTensor tensor_of(const json& j, DType dtype) {
-  OracleTensor t;
-  t.dtype = dtype;
-  t.shape = j.at("shape").get<std::vector<int64_t>>();
-  if (j.contains("hex")) {
-    t.packed = bytes_of_hex(j.at("hex"));
-  } else {
-    t.data = numbers(j.at("data"));
-  }
-  return t;
-}
-
-json load_cases() {
-  const std::string path = std::string(RLX_TEST_DATA) + "/ops_cases.json";
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file.good(), path);
-  return json::parse(file);
-}
 
 std::vector<OracleTensor> run_case(const json& c, const Graph& graph) {
   OracleRun run;

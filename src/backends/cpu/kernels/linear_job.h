@@ -56,7 +56,8 @@ struct LinearJob {
 
   [[gnu::always_inline]] int64_t row(int64_t i) const { return list != nullptr ? list[i] : i; }
   [[gnu::always_inline]] const uint8_t* x_row(int64_t i) const {
-    return x + row(i) / x_divisor * x_stride;
+    const int64_t r = row(i);
+    return x + (x_divisor == 1 ? r : r / x_divisor) * x_stride;
   }
   [[gnu::always_inline]] float* y_row(int64_t i) const { return y + row(i) * n; }
 };

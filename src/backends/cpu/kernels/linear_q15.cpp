@@ -30,9 +30,11 @@ void prepare_quarters(float factor, const Q15Block* x, int64_t blocks, QuarterX*
     out->lo[1] = gather(x[b].lo + 16);
     VecI sum = dot_bytes(dot_bytes(VecI{}, ones, out->hi[0]), ones, out->hi[1]) << 7;
     sum = dot_bytes(dot_bytes(sum, ones, out->lo[0]), ones, out->lo[1]);
-    float scale[16];
-    for (int i = 0; i < 16; ++i) scale[i] = i / 4 < n ? x[b + i / 4].scale : 0.0f;
-    out->scale = load(scale);
+    VecF scale{};
+    for (int i = 0; i < n; ++i) {
+      scale = select(quarter_shifts(1) == i, splat(x[b + i].scale), scale);
+    }
+    out->scale = scale;
     out->aux = to_f32(sum) * out->scale * factor;
   }
 }
@@ -79,6 +81,11 @@ void stream(const LinearJob& job, const VnniType& type, int64_t n0, int64_t n1, 
   call.x = scratch;
   call.x_stride = steps * prepared_bytes_256;
   call.staging = reinterpret_cast<StagedStep*>(scratch + linear_stream_rows * call.x_stride);
+  // While the activations are prepared the first weights travel.
+  const int64_t first_bytes = call.rows * call.row_bytes;
+  for (int64_t i = 0; i < (first_bytes < 8192 ? first_bytes : 8192); i += 64) {
+    __builtin_prefetch(call.w + i, 0, 3);
+  }
   for (int64_t c = 0; c < job.count; ++c) {
     uint8_t* out = scratch + c * call.x_stride;
     const float factor = type.has_min ? type.min_sign : -static_cast<float>(job.type.offset);

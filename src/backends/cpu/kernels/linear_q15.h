@@ -70,9 +70,13 @@ struct HalfSums {
 };
 RLX_INLINE HalfSums sum_halves(const Q15Block& block) {
   const __m512i weights = _mm512_inserti64x4(_mm512_set1_epi8(1), _mm256_set1_epi8(-128), 0);
-  const VecI s = dot_bytes(VecI{}, as_codes(weights), load64(block.hi));
-  return {{(s[0] + s[1]) + (s[2] + s[3]) + (s[8] + s[9]) + (s[10] + s[11]),
-           (s[4] + s[5]) + (s[6] + s[7]) + (s[12] + s[13]) + (s[14] + s[15])}};
+  const VecI lanes_of_4 = dot_bytes(VecI{}, as_codes(weights), load64(block.hi));
+  typedef int32_t Eight __attribute__((vector_size(32)));
+  Eight s = __builtin_shufflevector(lanes_of_4, lanes_of_4, 0, 1, 2, 3, 4, 5, 6, 7) +
+            __builtin_shufflevector(lanes_of_4, lanes_of_4, 8, 9, 10, 11, 12, 13, 14, 15);
+  s = s + __builtin_shufflevector(s, s, 2, 3, 0, 1, 6, 7, 4, 5);
+  s = s + __builtin_shufflevector(s, s, 1, 0, 3, 2, 5, 4, 7, 6);
+  return {{s[0], s[4]}};
 }
 
 RLX_INLINE const Q15Block* q15_row(const LinearJob& job, int64_t i) {

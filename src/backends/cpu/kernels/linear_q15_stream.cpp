@@ -9,11 +9,11 @@ namespace rlx::cpu::RLX_ISA {
 namespace {
 
 /// A step that `stage_codes` has unpacked.
-template <int group_>
+template <int group_, bool has_min_>
 struct VnniStaged {
   static constexpr int step_bytes = 0;
   static constexpr int group = group_;
-  static constexpr bool has_min = false;
+  static constexpr bool has_min = has_min_;
   static constexpr int min_lane = 0;
   static constexpr HalfOrder order = natural_order;
   RLX_INLINE static HalfStep load(const uint8_t* row, int64_t step) {
@@ -21,6 +21,7 @@ struct VnniStaged {
     HalfStep out{};
     for (int j = 0; j < 4; ++j) out.codes[j] = load64(s.codes + 64 * j);
     out.scale = cpu::RLX_ISA::load(s.scale);
+    out.min = cpu::RLX_ISA::load(s.min);
     return out;
   }
 };
@@ -31,7 +32,10 @@ void stage_codes(const LinearParams& params, const uint8_t* row, int64_t step, i
   const int64_t bytes = linear_unpack_elements / params.block_elements * params.block_bytes;
   unpack_codes(params.weight, reinterpret_cast<const std::byte*>(row + step * bytes),
                static_cast<size_t>(elements), out.codes, out.scale, out.min);
-  if (params.group == 32) __builtin_memset(out.scale + 8, 0, sizeof out.scale / 2);
+  if (params.group == 32) {
+    __builtin_memset(out.scale + 8, 0, sizeof out.scale / 2);
+    __builtin_memset(out.min + 8, 0, sizeof out.min / 2);
+  }
 }
 
 // Unpacking of the vector forms to natural order.
@@ -226,7 +230,7 @@ void stream_rows(const StreamCall& call) noexcept {
   }
 }
 
-template <int group, int cols>
+template <int group, bool has_min, int cols>
 void stream_staged_rows(const StreamCall& call) noexcept {
   for (int64_t row = 0; row < call.rows; ++row) {
     for (int64_t step = 0; step * 256 < call.k; ++step) {
@@ -234,8 +238,8 @@ void stream_staged_rows(const StreamCall& call) noexcept {
       stage_codes(*call.type, call.w + row * call.row_bytes, step,
                   static_cast<int>(left < 256 ? left : 256), call.staging[step]);
     }
-    stream_block<VnniStaged<group>, cols, 1>(call, row,
-                                             reinterpret_cast<const uint8_t*>(call.staging));
+    stream_block<VnniStaged<group, has_min>, cols, 1>(
+        call, row, reinterpret_cast<const uint8_t*>(call.staging));
   }
 }
 
@@ -259,16 +263,17 @@ constexpr VnniType in_halves{
     -1.0f,
     unpack_halves<Type>,
     {stream_rows<Type, 1>, stream_rows<Type, 2>, stream_rows<Type, 3>, stream_rows<Type, 4>}};
-template <int group>
-constexpr VnniType staged{false,
-                          natural_order,
-                          group,
-                          false,
-                          0,
-                          1.0f,
-                          stage_codes,
-                          {stream_staged_rows<group, 1>, stream_staged_rows<group, 2>,
-                           stream_staged_rows<group, 3>, stream_staged_rows<group, 4>}};
+template <int group, bool has_min>
+constexpr VnniType staged{
+    false,
+    natural_order,
+    group,
+    has_min,
+    0,
+    1.0f,
+    stage_codes,
+    {stream_staged_rows<group, has_min, 1>, stream_staged_rows<group, has_min, 2>,
+     stream_staged_rows<group, has_min, 3>, stream_staged_rows<group, has_min, 4>}};
 
 }  // namespace
 
@@ -287,8 +292,10 @@ const VnniType& vnni_type(const LinearParams& params) {
     case DType::Q4_K: return in_halves<VnniQ4_K>;
     case DType::Q5_K: return in_halves<VnniQ5_K>;
     case DType::Q6_K: return in_halves<VnniQ6_K>;
-    default: return params.group == 16 ? staged<16> : staged<32>;
+    default: break;
   }
+  if (params.has_min) return params.group == 16 ? staged<16, true> : staged<32, true>;
+  return params.group == 16 ? staged<16, false> : staged<32, false>;
 }
 
 }  // namespace rlx::cpu::RLX_ISA

@@ -36,6 +36,12 @@ RLX_INLINE Codes look_up(const uint8_t (&table)[16], Codes indices) {
   return as_codes(_mm512_shuffle_epi8(_mm512_maskz_broadcast_i32x4(all_lanes, t),
                                       reinterpret_cast<__m512i>(indices)));
 }
+/// Lane l holds bits * (l / 4): shifts that give quarter g the field g of a broadcast word.
+RLX_INLINE VecI quarter_shifts(int bits) {
+  const VecI g = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
+  return g * bits;
+}
+
 RLX_INLINE VecF pick_lanes(VecF v, VecI from) { return __builtin_shuffle(v, from); }
 
 RLX_INLINE uint16_t load16(const uint8_t* p) {
@@ -90,16 +96,56 @@ RLX_INLINE VecF load_quarter_scales(const uint8_t* p, int stride, int n) {
       _mm256_shuffle_epi8(_mm256_set1_epi64x(static_cast<int64_t>(packed)), spread);
   return _mm512_maskz_cvtph_ps(all_lanes, words);
 }
-/// The same with one vector load; the four f16 must lie within 64 bytes that may be read.
+/// The f16 in one half of the words as f32.
+RLX_INLINE VecF f16_lanes(Codes16 words, int half) {
+  const auto eight = reinterpret_cast<Words64>(words);
+  const auto part = half == 0 ? __builtin_shufflevector(eight, eight, 0, 1, 2, 3)
+                              : __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  return _mm512_maskz_cvtph_ps(all_lanes, reinterpret_cast<__m256i>(part));
+}
+
+/// load_quarter_scales with one vector load; the four f16 must lie within 64 bytes that may be
+/// read.
 template <int offset, int stride>
 RLX_INLINE VecF pick_quarter_scales(Codes bytes) {
   static_assert((offset + 3 * stride) / 2 < 32 && offset % 2 == 0 && stride % 2 == 0);
-  constexpr int16_t a = offset / 2, b = a + stride / 2, c = b + stride / 2, d = c + stride / 2;
-  const __m512i from =
-      _mm512_castsi256_si512(_mm256_setr_epi16(a, a, a, a, b, b, b, b, c, c, c, c, d, d, d, d));
-  const __m512i words = _mm512_maskz_permutexvar_epi16(~0u, from, reinterpret_cast<__m512i>(bytes));
-  return _mm512_maskz_cvtph_ps(all_lanes, _mm512_castsi512_si256(words));
+  Codes16 from{};
+  for (int i = 0; i < 16; ++i) from[i] = (offset + i / 4 * stride) / 2;
+  return f16_lanes(__builtin_shuffle(reinterpret_cast<Codes16>(bytes), from), 0);
 }
+
+/// 16-bit words out of four whole blocks, read as two vectors that cover them.
+template <int stride>
+struct BlockWords {
+  static constexpr int second = 4 * stride > 128 ? 64 : 4 * stride - 64;
+  Codes16 low, high;
+  RLX_INLINE explicit BlockWords(const uint8_t* p)
+      : low(reinterpret_cast<Codes16>(load64(p))),
+        high(reinterpret_cast<Codes16>(load64(p + second))) {}
+  /// Where the word at a byte of a block is, counted through both vectors.
+  static constexpr uint16_t index(int block, int byte) {
+    const int at = block * stride + byte;
+    return static_cast<uint16_t>(at + 2 <= 64 ? at / 2 : 32 + (at - second) / 2);
+  }
+  /// Lanes 4g … 4g+3: the word at `first` of block g; 16 … 31 likewise at `other`.
+  RLX_INLINE Codes16 spread(int first, int other) const {
+    Codes16 from{};
+    for (int i = 0; i < 16; ++i) {
+      from[i] = index(i / 4, first);
+      from[16 + i] = index(i / 4, other);
+    }
+    return __builtin_shuffle(low, high, from);
+  }
+  /// Lanes 0 … 15 as above; 16 … 19: the words at `bits` of the blocks, 20 … 23: those behind them.
+  RLX_INLINE Codes16 spread_and_bits(int first, int bits) const {
+    Codes16 from{};
+    for (int i = 0; i < 16; ++i) {
+      from[i] = index(i / 4, first);
+      from[16 + i] = index(i % 4, bits + i / 4 % 2 * 2);
+    }
+    return __builtin_shuffle(low, high, from);
+  }
+};
 
 /// Four groups of 32 elements: lanes 4g … 4g+3 of every vector belong to group g, `low` holding its
 /// first 16 elements and `high` its last.

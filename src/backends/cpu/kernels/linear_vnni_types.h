@@ -14,15 +14,8 @@ RLX_INLINE void split_nibbles(Codes v, QuarterStep& out) {
   out.low = v & 15;
   out.high = shift_right(v, 4) & 15;
 }
-/// Sets bit 4 of the codes whose bit is set in the blocks' 32-bit words at p.
-RLX_INLINE void add_fifth_bits(const uint8_t* p, int stride, int n, QuarterStep& out) {
-  uint64_t words[2] = {};
-  for (int i = 0; i < n; ++i) {
-    words[i / 2] |= in_register(static_cast<uint64_t>(load32(p + i * stride)) << (i % 2 * 32));
-  }
-  constexpr uint64_t first = 0x0000ffff0000ffff;
-  const uint64_t low = _pext_u64(words[0], first) | _pext_u64(words[1], first) << 32;
-  const uint64_t high = _pext_u64(words[0], ~first) | _pext_u64(words[1], ~first) << 32;
+/// Sets bit 4 of the codes whose bit is set; the words hold four blocks' bits each.
+RLX_INLINE void add_fifth_bits(uint64_t low, uint64_t high, QuarterStep& out) {
   const __m512i bit = _mm512_set1_epi8(16);
   const auto add = [&](Codes v, uint64_t mask) {
     const __m512i m = reinterpret_cast<__m512i>(v);
@@ -30,6 +23,20 @@ RLX_INLINE void add_fifth_bits(const uint8_t* p, int stride, int n, QuarterStep&
   };
   out.low = add(out.low, low);
   out.high = add(out.high, high);
+}
+/// The bits as BlockWords::spread_and_bits gives them.
+RLX_INLINE void add_fifth_bits(Codes16 words, QuarterStep& out) {
+  const auto eight = reinterpret_cast<Words64>(words);
+  add_fifth_bits(eight[4], eight[5], out);
+}
+/// The bits of n blocks' 32-bit words at p.
+RLX_INLINE void add_fifth_bits(const uint8_t* p, int stride, int n, QuarterStep& out) {
+  uint64_t low = 0, high = 0;
+  for (int i = 0; i < n; ++i) {
+    low |= static_cast<uint64_t>(load16(p + i * stride)) << (16 * i);
+    high |= static_cast<uint64_t>(load16(p + i * stride + 2)) << (16 * i);
+  }
+  add_fifth_bits(low, high, out);
 }
 
 struct VnniQ4_0 {
@@ -39,7 +46,8 @@ struct VnniQ4_0 {
     const uint8_t* p = row + step * step_bytes;
     QuarterStep out{};
     split_nibbles(load_quarters(p + 2, 18, n), out);
-    out.scale = n == 4 ? pick_quarter_scales<0, 18>(load64(p)) : load_quarter_scales(p, 18, n);
+    out.scale =
+        n == 4 ? f16_lanes(BlockWords<18>(p).spread(0, 0), 0) : load_quarter_scales(p, 18, n);
     return out;
   }
 };
@@ -70,8 +78,14 @@ struct VnniQ5_0 {
     const uint8_t* p = row + step * step_bytes;
     QuarterStep out{};
     split_nibbles(load_quarters(p + 6, 22, n), out);
-    add_fifth_bits(p + 2, 22, n, out);
-    out.scale = load_quarter_scales(p, 22, n);
+    if (n == 4) {
+      const Codes16 words = BlockWords<22>(p).spread_and_bits(0, 2);
+      add_fifth_bits(words, out);
+      out.scale = f16_lanes(words, 0);
+    } else {
+      add_fifth_bits(p + 2, 22, n, out);
+      out.scale = load_quarter_scales(p, 22, n);
+    }
     return out;
   }
 };
@@ -83,9 +97,17 @@ struct VnniQ5_1 {
     const uint8_t* p = row + step * step_bytes;
     QuarterStep out{};
     split_nibbles(load_quarters(p + 8, 24, n), out);
-    add_fifth_bits(p + 4, 24, n, out);
-    out.scale = load_quarter_scales(p, 24, n);
-    out.min = load_quarter_scales(p + 2, 24, n);
+    if (n == 4) {
+      const BlockWords<24> block(p);
+      add_fifth_bits(block.spread_and_bits(0, 4), out);
+      const Codes16 words = block.spread(0, 2);
+      out.scale = f16_lanes(words, 0);
+      out.min = f16_lanes(words, 1);
+    } else {
+      add_fifth_bits(p + 4, 24, n, out);
+      out.scale = load_quarter_scales(p, 24, n);
+      out.min = load_quarter_scales(p + 2, 24, n);
+    }
     return out;
   }
 };
@@ -98,7 +120,8 @@ struct VnniQ8_0 {
     QuarterStep out{};
     out.low = load_quarters(p + 2, 34, n) ^ 128;
     out.high = load_quarters(p + 18, 34, n) ^ 128;
-    out.scale = load_quarter_scales(p, 34, n);
+    out.scale =
+        n == 4 ? f16_lanes(BlockWords<34>(p).spread(0, 0), 0) : load_quarter_scales(p, 34, n);
     return out;
   }
 };
@@ -117,12 +140,6 @@ struct VnniIQ4_NL {
     return out;
   }
 };
-
-/// Lane l holds 4 * n times l / 4: shifts that give quarter g the field g of a broadcast word.
-RLX_INLINE VecI quarter_shifts(int bits) {
-  const VecI g = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
-  return g * bits;
-}
 
 struct VnniIQ4_XS {
   static constexpr int step_bytes = 68;

@@ -25,7 +25,8 @@ struct Descriptor {
 }  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // O_NONBLOCK: a pipe without a writer is refused below instead of waited for.
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) {
     fail(errno == ENOENT ? ErrorCode::NotFound : ErrorCode::Io, "cannot open '{}': {}", path,
          std::strerror(errno));

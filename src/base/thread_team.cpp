@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread_team.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <chrono>
 #include <system_error>
 #include <thread>
@@ -254,12 +257,34 @@ void ThreadTeam::Impl::walk_steps(int worker) noexcept {
   }
 }
 
+namespace {
+
+/// Threads started while it lives take no signals: a Ctrl-C must reach the caller's thread, which
+/// may sit in a read that it ends.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
 ThreadTeam::ThreadTeam(int threads) {
   if (threads < 1)
     fail(ErrorCode::InvalidArgument, "threads: {} given, at least 1 is needed", threads);
   impl_ = std::make_unique<Impl>(threads);
   impl_->pool.reserve(static_cast<size_t>(threads - 1));
   try {
+    const NoSignals block;
     for (int worker = 1; worker < threads; ++worker) {
       impl_->pool.emplace_back([impl = impl_.get(), worker] { impl->work(worker); });
     }

@@ -196,14 +196,29 @@ std::vector<Value> Decoder::linear_parts(Value x, const std::string& module,
   return values;
 }
 
+void Decoder::require_bias(const std::string& module) const {
+  checkpoint_->tensor(module + ".bias");
+}
+
+void Decoder::require_head_biases(int64_t layer) const {
+  if (heads_are_fused(layer)) return require_bias(block(layer, "attn_qkv"));
+  for (const char* name : {"attn_q", "attn_k", "attn_v"}) require_bias(block(layer, name));
+}
+
+/// Where there is neither the fused matrix nor any of the three, the fused one is missing.
+bool Decoder::heads_are_fused(int64_t layer) const {
+  const auto has = [&](const char* name) { return weights_.has(block(layer, name)); };
+  return has("attn_qkv.weight") ||
+         !(has("attn_q.weight") || has("attn_k.weight") || has("attn_v.weight"));
+}
+
 Heads Decoder::project_heads(Value x, int64_t layer) {
   const auto i = static_cast<size_t>(layer);
   const Extent q{"head_count * key_length", hyper_.heads[i] * hyper_.head_dim};
   const Extent kv{"head_count_kv * key_length", hyper_.kv_heads[i] * hyper_.head_dim};
-  const std::string fused = block(layer, "attn_qkv");
-  if (weights_.has(fused + ".weight")) {
+  if (heads_are_fused(layer)) {
     const Part parts[] = {{"q", q}, {"k", kv}, {"v", kv}};
-    const auto values = linear_parts(x, fused, parts, embedding());
+    const auto values = linear_parts(x, block(layer, "attn_qkv"), parts, embedding());
     return {values[0], values[1], values[2]};
   }
   return {linear(x, block(layer, "attn_q"), q, embedding()),
@@ -252,7 +267,9 @@ Value Decoder::project_output(Value x, int64_t layer) {
 Value Decoder::gated_feed_forward(Value x, int64_t layer, std::string_view activation) {
   const Extent width{"feed_forward_length", hyper_.feed_forward[static_cast<size_t>(layer)]};
   Value gate, up;
-  if (weights_.has(block(layer, "ffn_gate.weight"))) {
+  const CheckpointTensor* stored = checkpoint_->find_tensor(block(layer, "ffn_up.weight"));
+  const bool fused = stored == nullptr || stored->shape.empty() || stored->shape[0] != width.size;
+  if (weights_.has(block(layer, "ffn_gate.weight")) || !fused) {
     gate = linear(x, block(layer, "ffn_gate"), width, embedding());
     up = linear(x, block(layer, "ffn_up"), width, embedding());
   } else {

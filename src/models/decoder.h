@@ -79,6 +79,11 @@ class Decoder {
   std::vector<Value> linear_parts(Value x, const std::string& module, std::span<const Part> parts,
                                   Extent in);
 
+  /// NotFound where `module` has no bias: for architectures that always have one.
+  void require_bias(const std::string& module) const;
+  /// The same for what project_heads() reads.
+  void require_head_biases(int64_t layer) const;
+
   /// q, k and v of layer `layer`: from one fused matrix attn_qkv or from three.
   Heads project_heads(Value x, int64_t layer);
   Heads rotate(Heads heads, int64_t layer, const Rotation& rotation);
@@ -109,6 +114,7 @@ class Decoder {
   Value positions();
   Extent embedding() const { return {"embedding_length", hyper_.embedding}; }
   Value gamma(const std::string& module, Extent size);
+  bool heads_are_fused(int64_t layer) const;
   Value append(std::string_view cache, int64_t layer, Value x);
   void choose_context(const LanguageModelOptions& options);
 

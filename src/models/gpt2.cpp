@@ -13,6 +13,10 @@ void build_gpt2(Decoder& model) {
   for (int64_t i = 0; i < model.layers(); ++i) {
     const Extent width{"feed_forward_length", h.feed_forward[static_cast<size_t>(i)]};
     const Value a = model.layer_norm(x, model.block(i, "attn_norm"));
+    model.require_head_biases(i);
+    for (const char* name : {"attn_output", "ffn_up", "ffn_down"}) {
+      model.require_bias(model.block(i, name));
+    }
     Value y = model.attend(model.project_heads(a, i), i, {h.attention_scale});
     model.keep_wanted_rows(i, x, y);
     x = b.add(x, model.project_output(y, i));

@@ -53,21 +53,27 @@ int64_t read_layers(const Checkpoint& checkpoint, const Config& config) {
   return layers;
 }
 
-int64_t read_head_dim(const Config& config, const HyperParameters& h) {
+int64_t read_key_length(const Config& config, const HyperParameters& h) {
   if (config.has("attention.key_length")) {
-    const int64_t key = config.count("attention.key_length", 1, max_head_dim);
-    const int64_t value = config.count_or("attention.value_length", key, 1, max_head_dim);
-    if (key != value) {
-      fail(ErrorCode::Unsupported, "{} is {} and attention.key_length {}; they must be equal",
-           config.place("attention.value_length"), value, key);
-    }
-    return key;
+    return config.count("attention.key_length", 1, max_head_dim);
   }
   if (h.embedding % h.heads[0] != 0) {
     fail(ErrorCode::InvalidFile, "{} is {}; embedding_length {} is no multiple of it",
          config.place("attention.head_count"), h.heads[0], h.embedding);
   }
   return h.embedding / h.heads[0];
+}
+
+int64_t read_head_dim(const Config& config, const HyperParameters& h) {
+  const int64_t key = read_key_length(config, h);
+  const int64_t value = config.count_or("attention.value_length", key, 1, max_head_dim);
+  if (key != value) {
+    const bool given = config.has("attention.key_length");
+    fail(ErrorCode::Unsupported, "{} is {} and attention.key_length{} {}; they must be equal",
+         config.place("attention.value_length"), value,
+         given ? "" : " (missing, so embedding_length / head_count)", key);
+  }
+  return key;
 }
 
 void read_heads(const Config& config, HyperParameters& h) {
@@ -124,6 +130,9 @@ constexpr Neutral neutral_values[] = {
     {"residual_scale", 0, 1},
     {"embedding_scale", 0, 1},
     {"router_logit_softcapping", 0, 0},
+    {"rope.scaling.yarn_ext_factor", -1, 1},
+    {"rope.scaling.yarn_attn_factor", 1, 1},
+    {"rope.scaling.yarn_log_multiplier", 0, 0},
     {"use_parallel_residual", 0, 0},
 };
 
@@ -211,6 +220,11 @@ HyperParameters read_hyper_parameters(const Checkpoint& checkpoint, std::string_
          checkpoint.path(), fmt::join(tokens.shape, ", "), h.embedding);
   }
   h.vocabulary = tokens.shape[0];
+  const int64_t declared = config.count_or("vocab_size", h.vocabulary, 1, INT64_MAX);
+  if (declared != h.vocabulary) {
+    fail(ErrorCode::InvalidFile, "{} is {}; token_embd.weight has {} rows",
+         config.place("vocab_size"), declared, h.vocabulary);
+  }
   refuse_unknown_meaning(checkpoint, config);
   return h;
 }

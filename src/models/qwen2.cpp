@@ -16,6 +16,7 @@ void build_qwen2(Decoder& model) {
       model.rotation("rope", read_rope(model.checkpoint(), dims, model.context()), "neox");
   for (int64_t i = 0; i < model.layers(); ++i) {
     const Value a = model.rms_norm(x, model.block(i, "attn_norm"));
+    model.require_head_biases(i);
     const Heads heads = model.rotate(model.project_heads(a, i), i, rope);
     Value y = model.attend(heads, i, {h.attention_scale});
     model.keep_wanted_rows(i, x, y);

@@ -41,7 +41,10 @@ void apply_factors(const Checkpoint& checkpoint, const std::string& name, RopeFr
 
 /// The name of the factor tensor that counts for `context`, empty where there is none.
 std::string factor_tensor(const Checkpoint& checkpoint, const Config& config, int64_t context) {
-  if (checkpoint.has_tensor("rope_factors_long.weight")) {
+  if (checkpoint.has_tensor("rope_factors_long.weight") ||
+      checkpoint.has_tensor("rope_factors_short.weight")) {
+    checkpoint.tensor("rope_factors_long.weight");  // one without the other is half a model
+    checkpoint.tensor("rope_factors_short.weight");
     const int64_t original =
         config.has("rope.scaling.original_context_length")
             ? config.count("rope.scaling.original_context_length", 1, INT32_MAX)
@@ -49,6 +52,18 @@ std::string factor_tensor(const Checkpoint& checkpoint, const Config& config, in
     return context > original ? "rope_factors_long.weight" : "rope_factors_short.weight";
   }
   return checkpoint.has_tensor("rope_freqs.weight") ? "rope_freqs.weight" : "";
+}
+
+/// How positions are scaled; a factor alone has always meant "linear".
+std::string scaling_type(const Config& config) {
+  const bool factor = config.has("rope.scaling.factor") || config.has("rope.scale_linear");
+  return config.text_or("rope.scaling.type", factor ? "linear" : "none");
+}
+
+/// The factor of linear scaling, under its name of today or its first one.
+double linear_factor(const Config& config) {
+  const bool old_name = !config.has("rope.scaling.factor") && config.has("rope.scale_linear");
+  return config.positive(old_name ? "rope.scale_linear" : "rope.scaling.factor");
 }
 
 YarnScaling read_yarn(const Config& config) {
@@ -96,7 +111,7 @@ RopeFrequencies yarn_rope(double base, int64_t dims, const YarnScaling& scaling)
 RopeFrequencies read_rope(const Checkpoint& checkpoint, int64_t dims, int64_t context) {
   const Config config(checkpoint);
   const double base = config.positive_or("rope.freq_base", default_base);
-  const std::string type = config.text_or("rope.scaling.type", "none");
+  const std::string type = scaling_type(config);
   const std::string factors = factor_tensor(checkpoint, config, context);
   double attention_factor = config.positive_or("rope.scaling.attn_factor", 1);
   RopeFrequencies rope;
@@ -108,7 +123,7 @@ RopeFrequencies read_rope(const Checkpoint& checkpoint, int64_t dims, int64_t co
     if (replaces) rope.magnitude = 1;
   } else if (type == "none" || type == "linear" || (type == "longrope" && !factors.empty())) {
     rope = plain_rope(base, dims);
-    const double slow = type == "linear" ? config.positive("rope.scaling.factor") : 1;
+    const double slow = type == "linear" ? linear_factor(config) : 1;
     for (double& frequency : rope.inv_freq) frequency /= slow;
   } else {
     fail(ErrorCode::Unsupported,

@@ -150,7 +150,9 @@ void read_generation_config(const std::string& path, Vocabulary& vocabulary) {
 }  // namespace
 
 std::optional<Vocabulary> vocabulary_from_gguf(const Metadata& metadata) {
-  const auto model = metadata.find_string("tokenizer.ggml.model");
+  const auto model = metadata.has("tokenizer.ggml.tokens")
+                         ? std::optional(metadata.string("tokenizer.ggml.model"))
+                         : metadata.find_string("tokenizer.ggml.model");
   if (!model || *model == "none" || *model == "no_vocab") return std::nullopt;
   Vocabulary vocabulary;
   vocabulary.model = model_of(metadata, *model);

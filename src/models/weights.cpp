@@ -95,7 +95,7 @@ Value Weights::rows(const std::string& name, const std::string& leaf_name,
 
 Value Weights::stacked(const std::string& module, std::span<const Extent> shape) {
   const std::string whole = module + "_exps.weight";
-  if (has(whole)) return get(whole, shape);
+  if (has(whole) || !has(module + ".0.weight")) return get(whole, shape);
   std::vector<std::span<const std::byte>> parts;
   DType dtype = DType::F32;
   for (int64_t expert = 0; expert < shape[0].size; ++expert) {
@@ -122,8 +122,10 @@ Value Weights::stacked(const std::string& module, std::span<const Extent> shape)
 void Weights::refuse_unused(int64_t layers) const {
   for (const CheckpointTensor& tensor : checkpoint_->tensors()) {
     const int64_t block = block_of(tensor.name);
-    if (block < 0 || block >= layers || used_.contains(tensor.name) || is_derived(tensor.name)) {
-      continue;
+    if (block < 0 || used_.contains(tensor.name) || is_derived(tensor.name)) continue;
+    if (block >= layers) {
+      fail(ErrorCode::InvalidFile, "{}: tensor {} is of block {}, but {} is {}",
+           checkpoint_->path(), quote(tensor.name), block, checkpoint_->key("block_count"), layers);
     }
     fail(ErrorCode::Unsupported, "{}: tensor {} has no place in the {} graph", checkpoint_->path(),
          quote(tensor.name), checkpoint_->architecture());

@@ -39,8 +39,8 @@ class Weights {
   /// of three axes. They are copied together unless they lie one after the other.
   Value stacked(const std::string& module, std::span<const Extent> shape);
 
-  /// Error for a tensor "blk.<layer below layers>.…" that was not asked for: a feature this
-  /// architecture's graph lacks.
+  /// Error for a tensor "blk.<n>.…" that was not asked for: a feature this architecture's graph
+  /// lacks, or a block behind the last.
   void refuse_unused(int64_t layers) const;
 
  private:

@@ -3,6 +3,8 @@
 
 #include "../support/expect_error.h"
 #include "../support/temp_folder.h"
+#include "models/rope_frequencies.h"
+#include "models/vocabulary.h"
 #include "models_runner.h"
 
 using namespace rlx;
@@ -127,6 +129,60 @@ TEST_CASE("models: tensors are checked against the keys") {
         "m: rope_freqs.weight: [3] found, [rope.dimension_count / 2] = [4] expected");
   CHECK(error_of("llama_factors", "rope_freqs.weight", tensor_of("rope_freqs.weight", {4})) ==
         "m: rope_freqs.weight[0] is 0; a finite number above 0 is needed");
+}
+
+TEST_CASE("models: what a file has too little or too much of is named") {
+  const auto missing = [](const std::string& name, const std::string& tensor) {
+    CHECK(error_of(name, tensor) == "m: tensor '" + tensor + "' is missing");
+  };
+  // Each is a matrix that stands for others, or one half of a pair.
+  missing("llama", "blk.0.ffn_gate.weight");
+  missing("gpt2", "blk.1.attn_qkv.weight");
+  missing("phi3", "blk.1.attn_qkv.weight");
+  missing("phi3", "blk.0.ffn_up.weight");
+  missing("phi3", "rope_factors_long.weight");
+  missing("phi3", "rope_factors_short.weight");
+  missing("qwen3moe", "blk.0.ffn_down_exps.weight");
+  // Biases that these architectures always have: without them the answers are silently wrong.
+  for (const char* bias : {"attn_q", "attn_k", "attn_v"}) {
+    missing("qwen2", std::string("blk.1.") + bias + ".bias");
+  }
+  for (const char* bias : {"attn_qkv", "attn_output", "ffn_up", "ffn_down"}) {
+    missing("gpt2", std::string("blk.1.") + bias + ".bias");
+  }
+  CHECK(with_key("block_count", uint32_t{1}).find(" is of block 1, but llama.block_count is 1") !=
+        std::string::npos);
+  CHECK(with_key("vocab_size", uint32_t{65}) ==
+        "m: llama.vocab_size is 65; token_embd.weight has 64 rows");
+  CHECK(with_key("vocab_size", uint32_t{64}) == "no error");
+  CHECK(with_key("attention.value_length", uint32_t{16}) ==
+        "m: llama.attention.value_length is 16 and attention.key_length (missing, so "
+        "embedding_length / head_count) 8; they must be equal");
+}
+
+TEST_CASE("models: a tokenizer without its model is refused") {
+  const TempFolder folder;
+  GgufWriter file("llama");
+  file.add_array("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b"});
+  file.write(folder.path("m"));
+  const auto checkpoint = Checkpoint::open(folder.path("m"));
+  CHECK(message_of([&] {
+          models::read_vocabulary(*checkpoint);
+        }).find("key 'tokenizer.ggml.model' is missing") != std::string::npos);
+}
+
+// GGUF's first name of the factor, and a factor without a type, both mean linear scaling.
+TEST_CASE("models: linear rope scaling under its older names") {
+  const auto frequency = [](const std::string& key, double factor) {
+    const TempFolder folder;
+    const auto source = Checkpoint::open(model_path("llama.gguf"));
+    GgufWriter copy = copy_of(*source, [](std::string_view) { return false; });
+    copy.add(key, factor);
+    copy.write(folder.path("m"));
+    return read_rope(*Checkpoint::open(folder.path("m")), 8, 64).inv_freq[0];
+  };
+  CHECK(frequency("llama.rope.scaling.factor", 4) == 0.25);
+  CHECK(frequency("llama.rope.scale_linear", 2) == 0.5);
 }
 
 TEST_CASE("models: features a graph lacks are refused by name") {

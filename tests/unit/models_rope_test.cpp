@@ -23,8 +23,10 @@ Rows logits_of(const std::string& name, std::string_view dropped, int64_t layers
   const TempFolder folder;
   const auto source = Checkpoint::open(model_path(name + ".gguf"));
   GgufWriter copy = copy_of(*source, [&](std::string_view key) {
-    return key.find(dropped) != std::string_view::npos ||
-           (layers > 0 && key.ends_with(".block_count"));
+    if (key.find(dropped) != std::string_view::npos) return true;
+    if (layers == 0) return false;
+    const bool behind = key.starts_with("blk.") && key[5] == '.' && key[4] - '0' >= layers;
+    return behind || key.ends_with(".block_count");
   });
   if (layers > 0) copy.add(source->key("block_count"), static_cast<uint32_t>(layers));
   change(copy);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -10,10 +11,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "base/utf8.h"
 
 namespace rlx::cli {
 namespace {
@@ -44,15 +47,16 @@ void EngineFlags::add_to(CLI::App& command) {
       command
           .add_option("--ctx", context,
                       "tokens of prompt and answer together (default: the model's, at most 4096)")
-          ->check(CLI::Range(int64_t{1}, int64_t{1} << 24)),
+          ->check(CLI::Range(int64_t{1}, INT64_MAX)),
       command.add_option("-t,--threads", threads, "worker threads (default: one per usable core)")
           ->check(CLI::Range(1, 256)),
       command.add_option("--kv", kv, "storage of the KV cache: f16, f32 or q8_0")
           ->check(CLI::IsMember({"f16", "f32", "q8_0"}))
           ->capture_default_str(),
-      command.add_option(
-          "--isa", isa,
-          "kernels to use: v2, v3, v4 or v4_vnni (default: the best this machine has)"),
+      command
+          .add_option("--isa", isa,
+                      "kernels to use: v2, v3, v4 or v4_vnni (default: the best this machine has)")
+          ->check(CLI::IsMember({"v2", "v3", "v4", "v4_vnni"})),
   };
   for (CLI::Option* o : options) o->group("Engine");
 }
@@ -75,26 +79,73 @@ void catch_interrupt() {
   sigaction(SIGINT, &action, nullptr);  // no SA_RESTART: a blocked read returns
 }
 
+void forget_interrupt() { interrupt_flag = false; }
+
+void write_stderr(std::string_view text) noexcept {
+  if (std::fwrite(text.data(), 1, text.size(), stderr) != text.size()) std::clearerr(stderr);
+}
+
 void write_stdout(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     fail(ErrorCode::Io, "cannot write to standard output: {}", std::strerror(errno));
   }
 }
 
-std::string read_input(const std::string& path) {
-  if (path != "-") return read_text_file(path);
+namespace {
+
+/// Everything up to the end of an open file.
+std::string read_all(int fd, const std::string& name, size_t most) {
   std::string text;
   char buffer[1 << 16];
   for (;;) {
-    const ssize_t n = ::read(STDIN_FILENO, buffer, sizeof buffer);
+    const ssize_t n = ::read(fd, buffer, sizeof buffer);
     if (n == 0) return text;
-    if (n < 0) fail(ErrorCode::Io, "cannot read standard input: {}", std::strerror(errno));
+    if (n < 0 && errno == EINTR) {
+      if (interrupted()) fail(ErrorCode::Cancelled, "interrupted while reading {}", name);
+      continue;
+    }
+    if (n < 0) fail(ErrorCode::Io, "cannot read {}: {}", name, std::strerror(errno));
+    if (text.size() + static_cast<size_t>(n) > most) {
+      fail(ErrorCode::LimitExceeded, "{} has more than the {} bytes that are read", name, most);
+    }
     text.append(buffer, static_cast<size_t>(n));
   }
 }
 
+/// A pipe, terminal or other device: something to read that has no size.
+bool is_stream(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return false;
+  return S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode) || S_ISSOCK(info.st_mode);
+}
+
+}  // namespace
+
+std::string read_input(const std::string& path, size_t most) {
+  if (path == "-") return read_all(STDIN_FILENO, "standard input", most);
+  if (!is_stream(path)) return read_text_file(path, most);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (!file) fail(ErrorCode::Io, "cannot open '{}': {}", path, std::strerror(errno));
+  return read_all(::fileno(file.get()), fmt::format("'{}'", path), most);
+}
+
+void require_utf8(std::string_view what, std::string_view text) {
+  const size_t at = find_invalid_utf8(text);
+  if (at == std::string_view::npos) return;
+  fail(ErrorCode::InvalidArgument, "{} is not valid UTF-8: byte 0x{:02x} at offset {} of {}", what,
+       static_cast<unsigned char>(text[at]), at, text.size());
+}
+
 std::vector<uint32_t> read_ids(const std::string& path) {
-  const auto json = nlohmann::json::parse(read_input(path), nullptr, false);
+  const auto flat = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json&) {
+    using Event = nlohmann::json::parse_event_t;
+    if (depth > 0 && (event == Event::array_start || event == Event::object_start)) {
+      fail(ErrorCode::InvalidArgument, "'{}' must be a flat JSON array of token ids", path);
+    }
+    return true;
+  };
+  const auto json = nlohmann::json::parse(read_input(path, most_json_bytes), flat, false);
   if (!json.is_array()) {
     fail(ErrorCode::InvalidFile, "'{}' must be a JSON array of token ids", path);
   }
@@ -121,15 +172,14 @@ ProgressBar::ProgressBar(std::string label)
     : label_(std::move(label)), visible_(isatty(STDERR_FILENO) == 1) {}
 
 ProgressBar::~ProgressBar() {
-  if (visible_) std::fputs("\r\x1b[K", stderr);
+  if (visible_) write_stderr("\r\x1b[K");
 }
 
 void ProgressBar::update(int64_t done, int64_t total) {
   if (!visible_ || total <= 0) return;
   const int64_t filled = done * 30 / total;
-  fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {}/{}", label_, "", filled, "", 30 - filled, done,
-             total);
-  std::fflush(stderr);
+  write_stderr(
+      fmt::format("\r{} [{:#<{}}{:.<{}}] {}/{}", label_, "", filled, "", 30 - filled, done, total));
 }
 
 }  // namespace rlx::cli

@@ -29,12 +29,24 @@ struct EngineFlags {
 /// Becomes true at the first Ctrl-C after catch_interrupt(); a second one ends the process at once.
 const std::atomic<bool>& interrupted();
 void catch_interrupt();
+/// Makes the next Ctrl-C a first one again.
+void forget_interrupt();
 
 /// All of it, or an Error Io (a closed pipe included). Flushes.
 void write_stdout(std::string_view text);
+/// As much of it as standard error takes: it may be closed.
+void write_stderr(std::string_view text) noexcept;
 
-/// Bytes of the prompt text file or, for "-", of standard input.
-std::string read_input(const std::string& path);
+/// Most bytes of a prompt or text, and of a JSON file of ids or messages.
+inline constexpr size_t most_text_bytes = size_t{256} << 20;
+inline constexpr size_t most_json_bytes = size_t{32} << 20;
+
+/// Bytes of a text file, a pipe or device, or, for "-", of standard input; LimitExceeded over
+/// `most`, Cancelled when Ctrl-C comes while waiting.
+std::string read_input(const std::string& path, size_t most = most_text_bytes);
+
+/// Error InvalidArgument naming `what` and the first byte that is not UTF-8.
+void require_utf8(std::string_view what, std::string_view text);
 
 /// A JSON array of token ids, [1, 2, 3]; Error naming the path, the place and what was found.
 std::vector<uint32_t> read_ids(const std::string& path);

@@ -76,12 +76,12 @@ void compile(const CompileFlags& flags) {
     PassContext context{target, events};
     run_pipeline(graph, context, flags.after);
     write_output(flags, print(graph));
-    if (flags.report) std::fputs(report_text(events).c_str(), stderr);
+    if (flags.report) write_stderr(report_text(events));
     return;
   }
   const auto executable = Executable::compile(std::move(graph), std::move(target));
   write_output(flags, print(executable->graph()));
-  if (flags.report) std::fputs(report_text(executable->events()).c_str(), stderr);
+  if (flags.report) write_stderr(report_text(executable->events()));
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ CLI::App* add_compile_command(CLI::App& parent, int& exit_code) {
   command->add_option("--target", flags->target, "cpu or cpu:ISA")->capture_default_str();
   command->add_option("-o,--output", flags->output, "write there instead of standard output");
   command->add_option("--ctx", flags->context, "context to build a language model for")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+      ->check(CLI::Range(int64_t{1}, INT64_MAX));
   command->add_flag("--report", flags->report,
                     "tell on standard error what passes and the planner did and why");
   command->callback([flags, &exit_code] {

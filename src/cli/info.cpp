@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/common.h"
+
 namespace rlx::cli {
 namespace {
 
@@ -185,7 +187,7 @@ CLI::App* add_info_command(CLI::App& parent, int& exit_code) {
   command->callback([options, &exit_code] {
     const ModelInfo info = gather_info(options->path);
     const std::string text = options->json ? info_json(info) : info_text(info);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    write_stdout(text);
     exit_code = 0;
   });
   return command;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/common.h"
 #include "cli/help.h"
 
 namespace {
@@ -17,7 +18,7 @@ constexpr const char* kFooter = R"(Examples:
   rlx bench model.gguf                      how fast it is on this machine
   rlx compile model.gguf --after=legalize   the graph that runs
 
-Exit codes: 0 done, 1 failed (the reason is on standard error), 2 bad usage.
+Exit codes: 0 done, 1 failed (the reason is on standard error), 2 bad usage, 130 Ctrl-C.
 'rlx COMMAND --help' tells more about a command.)";
 
 }  // namespace
@@ -43,11 +44,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   } catch (const rlx::Error& e) {
-    fmt::print(stderr, "rlx: {}\n", e.what());
+    rlx::cli::write_stderr(fmt::format("rlx: {}\n", e.what()));
+    return e.code() == rlx::ErrorCode::Cancelled ? 130 : 1;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "rlx: out of memory\n");
+    rlx::cli::write_stderr("rlx: out of memory\n");
   } catch (const std::exception& e) {
-    fmt::print(stderr, "rlx: {}\n", e.what());
+    rlx::cli::write_stderr(fmt::format("rlx: {}\n", e.what()));
   }
   return 1;
 }

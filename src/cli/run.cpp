@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cfloat>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -57,6 +59,7 @@ class Prompt {
     Json messages = Json::array();
     if (!flags_.system.empty())
       messages.push_back({{"role", "system"}, {"content", flags_.system}});
+    require_utf8("the prompt", text);
     messages.push_back({{"role", "user"}, {"content", text}});
     return messages;
   }
@@ -73,12 +76,12 @@ class Prompt {
 };
 
 Json read_messages(const RunFlags& flags) {
-  Json messages = Json::parse(read_input(flags.messages), nullptr, false);
+  Json messages = Json::parse(read_input(flags.messages, most_json_bytes), nullptr, false);
   if (!messages.is_array()) {
     fail(ErrorCode::InvalidFile, "'{}' must be a JSON array of {{role, content}}", flags.messages);
   }
   if (!flags.system.empty()) {
-    messages.insert(messages.begin(), {{"role", "system"}, {"content", flags.system}});
+    messages.insert(messages.begin(), Json{{"role", "system"}, {"content", flags.system}});
   }
   return messages;
 }
@@ -150,11 +153,11 @@ class StdoutSink : public TextSink {
 };
 
 void print_timings(const Generation& g, double load_s) {
-  fmt::print(stderr,
-             "[load {:.0f} ms, first token {:.0f} ms, prefill {} tokens at {:.1f}/s, decode {} "
-             "tokens at {:.1f}/s]\n",
-             load_s * 1e3, g.first_token_s * 1e3, g.prefilled, rate(g.prefilled, g.first_token_s),
-             g.tokens.size(), decode_rate(g));
+  write_stderr(fmt::format(
+      "[load {:.0f} ms, first token {:.0f} ms, prefill {} tokens at {:.1f}/s, decode {} "
+      "tokens at {:.1f}/s]\n",
+      load_s * 1e3, g.first_token_s * 1e3, g.prefilled, rate(g.prefilled, g.first_token_s),
+      g.tokens.size(), decode_rate(g)));
 }
 
 /// Reads a line of the terminal; false at its end or at Ctrl-C.
@@ -168,30 +171,46 @@ bool read_line(std::string& line) {
   }
 }
 
-void chat(Engine& engine, const RunFlags& flags, double load_s) {
+/// Answers one line; `messages` holds what was said and grows by the line and the answer.
+void chat_turn(Engine& engine, const RunFlags& flags, const std::string& line, Json& messages,
+               double load_s) {
   const Prompt prompt(engine, flags);
-  const bool templated = prompt.uses_template();
-  fmt::print(stderr, "{}; an empty line or Ctrl-D ends it.\n",
-             templated ? "Chat" : "This model has no chat template: it continues your text");
+  StdoutSink sink;
+  require_utf8("this line", line);
+  Json said = messages;
+  said.push_back({{"role", "user"}, {"content", line}});
+  const auto ids = prompt.uses_template() ? prompt.of_messages(said) : prompt.of_text(line);
+  const Generation g = generate(engine, ids, flags.generate, &sink, &interrupted());
+  write_stdout("\n");
+  print_timings(g, load_s);
+  said.push_back({{"role", "assistant"}, {"content", g.text}});
+  messages = std::move(said);
+}
+
+/// The exit code.
+int chat(Engine& engine, const RunFlags& flags, double load_s) {
+  const bool templated = Prompt(engine, flags).uses_template();
+  write_stderr(
+      fmt::format("{}; an empty line or Ctrl-D ends it.\n",
+                  templated ? "Chat" : "This model has no chat template: it continues your text"));
   Json messages = Json::array();
   if (!flags.system.empty()) messages.push_back({{"role", "system"}, {"content", flags.system}});
   std::string line;
-  StdoutSink sink;
   for (;;) {
-    fmt::print(stderr, "> ");
-    std::fflush(stderr);
-    if (!read_line(line) || line.empty()) return;
-    messages.push_back({{"role", "user"}, {"content", line}});
-    const auto ids = templated ? prompt.of_messages(messages) : prompt.of_text(line);
-    const Generation g = generate(engine, ids, flags.generate, &sink, &interrupted());
-    write_stdout("\n");
-    print_timings(g, load_s);
-    if (g.finish == FinishReason::Cancelled) return;
-    messages.push_back({{"role", "assistant"}, {"content", g.text}});
+    write_stderr("> ");
+    if (!read_line(line) || line.empty()) return interrupted() ? 130 : 0;
+    try {
+      chat_turn(engine, flags, line, messages, load_s);
+    } catch (const Error& e) {
+      if (e.code() == ErrorCode::Io) throw;
+      write_stderr(fmt::format("rlx: {}\n", e.what()));
+    }
+    forget_interrupt();  // it ended an answer, not the chat
   }
 }
 
 int run(const RunFlags& flags) {
+  require_utf8("--system", flags.system);
   const auto start = std::chrono::steady_clock::now();
   const auto engine = Engine::load(flags.engine.model, flags.engine.options());
   const double load_s =
@@ -199,8 +218,7 @@ int run(const RunFlags& flags) {
   const bool given =
       flags.has_prompt || !flags.file.empty() || !flags.ids.empty() || !flags.messages.empty();
   if (!given && !flags.json && isatty(STDIN_FILENO) == 1) {
-    chat(*engine, flags, load_s);
-    return 0;
+    return chat(*engine, flags, load_s);
   }
   const auto prompt = make_prompt(*engine, flags);
   StdoutSink sink;
@@ -232,23 +250,62 @@ void add_prompt_options(CLI::App& command, RunFlags& flags, CLI::Option*& prompt
   for (CLI::Option* o : {prompt, file, ids, messages, raw, system}) o->group("Prompt");
 }
 
+/// The whole of `text` as a number.
+template <typename T>
+std::optional<T> number_of(const std::string& text) {
+  T value = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return value;
+}
+
+/// Refuses what is outside [low, high], NaN included.
+CLI::Validator number_in(double low, double high) {
+  const auto check = [low, high](const std::string& text) -> std::string {
+    const auto value = number_of<double>(text);
+    if (value && *value >= low && *value <= high) return "";
+    return fmt::format("{} is not a number from {:g} to {:g}", text, low, high);
+  };
+  return {check, ""};
+}
+
+/// Refuses what is not a whole number of 64 bits.
+CLI::Validator whole_number() {
+  const auto check = [](const std::string& text) -> std::string {
+    if (number_of<uint64_t>(text)) return "";
+    return fmt::format("{} is not a whole number from 0 to {}", text, UINT64_MAX);
+  };
+  return {check, ""};
+}
+
+std::string not_empty(const std::string& text) { return text.empty() ? "it is empty" : ""; }
+
 void add_sampling_options(CLI::App& command, GenerateOptions& g) {
   auto& s = g.sampling;
   CLI::Option* options[] = {
       command.add_option("-n,--max-tokens", g.max_tokens, "new tokens at most")
-          ->check(CLI::Range(int64_t{0}, int64_t{1} << 24)),
-      command.add_option("--temp", s.temperature, "temperature; 0 always takes the best token"),
-      command.add_option("--top-k", s.top_k, "keep the k best tokens; 0 keeps all"),
-      command.add_option("--top-p", s.top_p,
-                         "keep the best tokens that together have probability p"),
-      command.add_option("--min-p", s.min_p, "keep tokens at least p times as likely as the best"),
-      command.add_option("--repeat-penalty", s.repeat_penalty,
-                         "make tokens of the last 64 less likely; 1 is off"),
-      command.add_option("--seed", s.seed, "of the random numbers; the same seed, the same text"),
-      command.add_option("--stop", g.stops, "end before this text; may be given several times"),
+          ->check(CLI::Range(int64_t{0}, INT64_MAX)),
+      command.add_option("--temp", s.temperature, "temperature; 0 always takes the best token")
+          ->check(number_in(0, FLT_MAX)),
+      command.add_option("--top-k", s.top_k, "keep the k best tokens; 0 keeps all")
+          ->check(CLI::Range(int64_t{0}, INT64_MAX)),
+      command
+          .add_option("--top-p", s.top_p, "keep the best tokens that together have probability p")
+          ->check(number_in(0, 1)),
+      command.add_option("--min-p", s.min_p, "keep tokens at least p times as likely as the best")
+          ->check(number_in(0, 1)),
+      command
+          .add_option("--repeat-penalty", s.repeat_penalty,
+                      "make tokens of the last 64 less likely; 1 is off")
+          ->check(number_in(FLT_MIN, FLT_MAX)),
+      command.add_option("--seed", s.seed, "of the random numbers; the same seed, the same text")
+          ->check(whole_number()),
+      command.add_option("--stop", g.stops, "end before this text; may be given several times")
+          ->check(CLI::Validator(not_empty, "")),
       command
           .add_option("--logprobs", g.logprobs, "report the K best tokens at each place (--json)")
-          ->check(CLI::Range(0, 100)),
+          ->check(CLI::Range(int64_t{0}, INT64_MAX)),
   };
   for (CLI::Option* o : options) {
     o->group("Answer");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -16,20 +17,36 @@ namespace rlx::cli {
 namespace {
 
 struct TokenizeFlags {
-  std::string model, prompt, file;
-  std::vector<int64_t> decode;
+  std::string model, prompt, file, decode;
   bool has_prompt = false, has_decode = false, no_bos = false, parse_special = false, json = false;
 };
 
-std::vector<uint32_t> checked_ids(const std::vector<int64_t>& given) {
+/// "1,2,3"; Error for a number that no id can be.
+std::vector<uint32_t> split_ids(std::string_view text) {
   std::vector<uint32_t> ids;
-  for (const int64_t id : given) {
-    if (id < 0 || id > INT64_C(0xffffffff)) {
-      fail(ErrorCode::InvalidArgument, "--decode: {} is no token id", id);
+  for (;;) {
+    const std::string_view part = text.substr(0, text.find(','));
+    uint32_t id = 0;
+    const auto result = std::from_chars(part.data(), part.data() + part.size(), id);
+    if (result.ec != std::errc() || result.ptr != part.data() + part.size()) {
+      fail(ErrorCode::InvalidArgument, "--decode: {} is no token id (0 to {})", part, UINT32_MAX);
     }
-    ids.push_back(static_cast<uint32_t>(id));
+    ids.push_back(id);
+    if (part.size() == text.size()) return ids;
+    text.remove_prefix(part.size() + 1);
   }
-  return ids;
+}
+
+/// Refuses what is not numbers with commas between them; they may still be too large for ids.
+std::string id_list_error(const std::string& text) {
+  bool number = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool sign = text[i] == '-' && (i == 0 || text[i - 1] == ',');
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (!sign && !digit && !(text[i] == ',' && number)) return "'" + text + "' is not like 1,2,3";
+    number = digit;
+  }
+  return number ? "" : "'" + text + "' is not like 1,2,3";
 }
 
 void print_tokens(const text::Tokenizer& tokenizer, const std::vector<uint32_t>& ids,
@@ -53,7 +70,7 @@ void tokenize(const TokenizeFlags& flags) {
   if (!vocabulary) fail(ErrorCode::NotFound, "{} has no tokenizer", flags.model);
   const auto tokenizer = text::Tokenizer::create(std::move(*vocabulary));
   if (flags.has_decode) {
-    const auto ids = checked_ids(flags.decode);
+    const auto ids = split_ids(flags.decode);
     const std::string text = tokenizer.decode(ids);
     if (flags.json) return print_tokens(tokenizer, ids, text, true);
     return write_stdout(text + "\n");
@@ -81,7 +98,7 @@ CLI::App* add_tokenize_command(CLI::App& parent, int& exit_code) {
   command->add_flag("--parse-special", flags->parse_special,
                     "read spellings of control tokens, like <|im_end|>, as those tokens");
   auto* decode = command->add_option("--decode", flags->decode, "ids to turn into text: 1,2,3")
-                     ->delimiter(',')
+                     ->check(CLI::Validator(id_list_error, ""))
                      ->excludes(prompt);
   command->add_flag("--json", flags->json, "print one JSON document {\"tokens\", \"text\"}");
   command->callback([=, &exit_code] {

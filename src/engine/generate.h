@@ -16,7 +16,7 @@ struct GenerateOptions {
   int64_t max_tokens = 256;  ///< at most so many new tokens; the context may end it sooner
   text::SamplerOptions sampling;
   std::vector<std::string> stops;  ///< the answer ends before the first of these texts
-  int64_t logprobs = 0;            ///< alternatives reported per new token, 0 to 100
+  int64_t logprobs = 0;            ///< alternatives reported per new token
 };
 
 enum class FinishReason : uint8_t {

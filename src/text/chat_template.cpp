@@ -13,7 +13,7 @@ Value parse_part(const std::string& json, const char* what) {
   try {
     return jinja::parse_json(json);
   } catch (Error& e) {
-    e.add_note(std::string("while reading the ") + what);
+    e.add_note(std::string("reading the ") + what);
     throw;
   }
 }

@@ -85,7 +85,7 @@ void check(const SamplerOptions& o) {
   if (!(o.temperature >= 0 && o.temperature <= FLT_MAX))
     fail_option("temperature", o.temperature, "0 or more");
   if (o.top_k < 0) fail_option("top-k", static_cast<double>(o.top_k), "0 (off) or more");
-  if (!(o.top_p > 0 && o.top_p <= 1)) fail_option("top-p", o.top_p, "above 0 and up to 1 (off)");
+  if (!(o.top_p >= 0 && o.top_p <= 1)) fail_option("top-p", o.top_p, "0 (the best) to 1 (off)");
   if (!(o.min_p >= 0 && o.min_p <= 1)) fail_option("min-p", o.min_p, "0 (off) to 1");
   if (!(o.repeat_penalty > 0 && o.repeat_penalty <= FLT_MAX))
     fail_option("repeat-penalty", o.repeat_penalty, "above 0; 1 is off");
@@ -190,7 +190,9 @@ uint32_t Sampler::draw() {
 uint32_t Sampler::sample(std::span<const float> logits) {
   check_logits(logits);
   const std::span<const float> row = penalized(logits);
-  if (options_.temperature < greedy_below || options_.top_k == 1) return argmax(row);
+  const bool greedy =
+      options_.temperature < greedy_below || options_.top_k == 1 || options_.top_p <= 0;
+  if (greedy) return argmax(row);
   keep_top_k(row);
   keep_top_p();
   keep_min_p();

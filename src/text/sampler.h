@@ -11,10 +11,10 @@ namespace rlx::text {
 /// temperature. Top-p and min-p look at probabilities at temperature 1 of what the steps before
 /// left over, so a temperature never changes which tokens they keep.
 struct SamplerOptions {
-  float temperature = 0.8f;  ///< finite, 0 or more; below 1e-6 the best token is always taken
-  int64_t top_k = 40;        ///< keep the k best tokens; 0 keeps all
-  float top_p = 0.95f;       ///< (0, 1]: keep the best tokens that together reach it; 1 keeps all
-  float min_p = 0.05f;       ///< [0, 1]: keep tokens at least so likely relative to the best
+  float temperature = 0.8f;     ///< finite, 0 or more; below 1e-6 the best token is always taken
+  int64_t top_k = 40;           ///< keep the k best tokens; 0 keeps all
+  float top_p = 0.95f;          ///< keep the best tokens that together reach it; 0 the best, 1 all
+  float min_p = 0.05f;          ///< [0, 1]: keep tokens at least so likely relative to the best
   float repeat_penalty = 1.0f;  ///< above 0; over 1 makes seen tokens less likely, 1 is off
   int64_t repeat_last_n = 64;   ///< how many of the last tokens count as seen; 0 is off
   uint64_t seed = 0;

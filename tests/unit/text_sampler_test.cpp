@@ -277,8 +277,8 @@ TEST_CASE("options out of range are named") {
     CHECK(message([&](auto& o) { o.min_p = bad; }).starts_with("min-p is "));
     CHECK(message([&](auto& o) { o.repeat_penalty = bad; }).starts_with("repeat-penalty is "));
   }
-  CHECK(message([](auto& o) { o.top_p = 0; }) ==
-        "top-p is 0, allowed is above 0 and up to 1 (off)");
+  CHECK(message([](auto& o) { o.top_p = -0.5f; }) ==
+        "top-p is -0.5, allowed is 0 (the best) to 1 (off)");
   CHECK(message([](auto& o) { o.top_p = 1.01f; }) != "none");
   CHECK(message([](auto& o) { o.min_p = 1.01f; }) != "none");
   CHECK(message([](auto& o) { o.repeat_penalty = 0; }) != "none");

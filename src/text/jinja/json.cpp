@@ -48,8 +48,8 @@ class Builder {
     open_.pop_back();
     return add(std::move(v));
   }
-  bool parse_error(size_t position, const std::string&, const nlohmann::json::exception& e) {
-    fail(ErrorCode::InvalidFile, "JSON at byte {}: {}", position, e.what());
+  bool parse_error(size_t position, const std::string&, const nlohmann::json::exception&) {
+    fail(ErrorCode::InvalidFile, "not JSON at byte {}", position > 0 ? position - 1 : 0);
   }
 
   Value result() { return std::move(result_); }

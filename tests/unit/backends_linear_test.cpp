@@ -448,7 +448,7 @@ TEST_CASE("expert_linear gives each pair its expert's product, NaN for unknown e
   for (const DType dtype : {DType::Q4_K, DType::Q8_0, DType::IQ2_S, DType::MXFP4}) {
     const Bytes w = random_blocks(dtype, experts * n * k, random);
     const std::vector<float> weights = expand(dtype, w, experts * n * k);
-    for (const int64_t tokens : {1, 4, 40}) {
+    for (const int64_t tokens : {1, 4, 6, 40}) {
       for (const bool per_pair : {false, true}) {
         const int64_t pairs = tokens * per_token, rows = per_pair ? pairs : tokens;
         const std::vector<float> x = random_floats(rows * k, random);

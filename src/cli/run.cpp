@@ -118,8 +118,8 @@ Json logprobs_json(const Engine& engine, const Generation& g) {
     Json list = Json::array();
     for (const TokenLogprob& t : alternatives) {
       const auto* tokenizer = engine.tokenizer();
-      const std::string text =
-          tokenizer != nullptr ? replace_invalid_utf8(tokenizer->piece(t.id, true)) : "";
+      const bool spelled = tokenizer != nullptr && t.id < tokenizer->size();
+      const std::string text = spelled ? replace_invalid_utf8(tokenizer->piece(t.id, true)) : "";
       list.push_back({{"id", t.id}, {"text", text}, {"logprob", t.logprob}});
     }
     all.push_back(std::move(list));

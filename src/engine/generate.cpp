@@ -130,7 +130,9 @@ class Generator {
     if (tokenizer != nullptr && tokenizer->is_end_of_generation(id)) {
       return end(FinishReason::Stop);
     }
-    if (decoder_) emit(matcher_.push(decoder_->push(id)));
+    // Tables of tokens may be padded: a row behind the last token has an id, but no text.
+    const bool spelled = tokenizer != nullptr && id < tokenizer->size();
+    if (spelled) emit(matcher_.push(decoder_->push(id)));
     if (matcher_.stopped()) return end(FinishReason::Stop);
     if (static_cast<int64_t>(out_.tokens.size()) >= options_.max_tokens ||
         engine_.position() >= engine_.context()) {

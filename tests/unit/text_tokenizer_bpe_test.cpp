@@ -2,6 +2,7 @@
 #include <map>
 #include <random>
 
+#include "../support/expect_error.h"
 #include "text/tokenizers/merges.h"
 #include "text/tokenizers/token_map.h"
 #include "text_tokenizer_helpers.h"
@@ -87,6 +88,18 @@ TEST_CASE("merges go by rank, whatever the order in the text") {
   CHECK(tokenizer.encode("abc") == Ids{'a', 256});
   CHECK(tokenizer.encode("aaa") == Ids{259, 'a'});
   CHECK(tokenizer.decode(Ids{258, 257}) == "abcab");
+}
+
+TEST_CASE("merges of what is no token are refused") {
+  const auto error = [](const char* merge) {
+    return rlx::test::message_of([&] {
+      Tokenizer::create(byte_vocabulary("gpt-2", {{"bc"}, {"  "}}, {"b c", merge}));
+    });
+  };
+  CHECK(error("b c") == "no error");
+  CHECK(error("b bcd") == "tokenizer: merge 1 is \"b bcd\", but \"bcd\" is no token");
+  CHECK(error("bc\xff a").find("is no token") != std::string::npos);
+  CHECK(error("\u0120\u0120 \u0120") == "no error");  // stored as the two blanks it stands for
 }
 
 TEST_CASE("added tokens match from the left, the longest at each place (llm-bugs 014)") {

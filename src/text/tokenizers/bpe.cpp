@@ -71,6 +71,23 @@ Bpe::Bpe(const Vocabulary& vocabulary, const TokenMap& map)
     }
   }
   add_merges();
+  all_tokens_ = {};
+}
+
+/// Refuses a merge of what is no token at all. Some merges are right and not needed:
+/// those of control tokens, and of added tokens (runs of blanks, say) that a converter stored as
+/// the bytes they stand for.
+void Bpe::check_merge(std::string_view left, std::string_view right, size_t rank) {
+  if (!vocabulary_.byte_level) return;
+  if (all_tokens_.empty()) {
+    all_tokens_.insert(vocabulary_.tokens.begin(), vocabulary_.tokens.end());
+  }
+  for (const std::string_view text : {left, right}) {
+    if (all_tokens_.contains(text)) continue;
+    if (all_tokens_.contains(ByteChars::instance().bytes(text))) continue;
+    fail(ErrorCode::InvalidFile, "tokenizer: merge {} is \"{} {}\", but \"{}\" is no token", rank,
+         left.substr(0, 80), right.substr(0, 80), text.substr(0, 80));
+  }
 }
 
 void Bpe::add_merges() {
@@ -93,7 +110,10 @@ void Bpe::add_merges() {
     map_.find_all(std::span(texts).first(3 * count), ids);
     for (size_t i = 0; i < count; ++i) {
       const auto known = std::span(ids).subspan(3 * i, 3);
-      if (std::find(known.begin(), known.end(), no_token) != known.end()) continue;
+      if (std::find(known.begin(), known.end(), no_token) != known.end()) {
+        check_merge(texts[3 * i], texts[3 * i + 1], first + i);
+        continue;
+      }
       merges_.add(known[0], known[1], static_cast<uint32_t>(first + i), known[2]);
     }
   }

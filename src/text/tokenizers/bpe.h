@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <string_view>
+#include <unordered_set>
 
 #include "text/tokenizers/algorithm.h"
 #include "text/tokenizers/merges.h"
@@ -17,12 +19,14 @@ namespace rlx::text {
 class Bpe final : public Algorithm {
  public:
   /// `vocabulary` and `map` (of its tokens that text may become) must outlive this. InvalidFile for
-  /// a malformed merge; merges that name no tokens are left out.
+  /// a malformed merge and, in a byte-level vocabulary, one of what is no token; one into what is
+  /// no token is left out.
   Bpe(const Vocabulary& vocabulary, const TokenMap& map);
   void encode(std::string_view text, bool prefix, std::vector<uint32_t>& ids) const override;
 
  private:
   void add_merges();
+  void check_merge(std::string_view left, std::string_view right, size_t rank);
   void append_symbols(std::string_view piece, std::vector<uint32_t>& symbols) const;
   void append_bytes(std::string_view character, std::vector<uint32_t>& symbols) const;
   void encode_piece(std::string_view piece, std::vector<uint32_t>& symbols,
@@ -36,6 +40,7 @@ class Bpe final : public Algorithm {
   bool add_space_prefix_;
   std::array<uint32_t, 256> byte_ids_;
   MergeTable merges_;
+  std::unordered_set<std::string_view> all_tokens_;  ///< for check_merge() only
 };
 
 }  // namespace rlx::text

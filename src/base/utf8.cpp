@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/utf8.h"
 
+#include <fmt/format.h>
+
 namespace rlx {
 namespace {
 
@@ -112,6 +114,33 @@ uint32_t decode_utf8(std::string_view text, size_t& at) {
   at += 4;
   return ((lead & 0x07) << 18) | ((byte(at - 3) & 0x3f) << 12) | ((byte(at - 2) & 0x3f) << 6) |
          (byte(at - 1) & 0x3f);
+}
+
+std::string printable(std::string_view text, size_t longest) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    if (at >= longest) return out + "...";
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x80) {
+      const bool control = byte < 0x20 || byte == 0x7f;
+      out += control ? fmt::format("\\x{:02x}", byte) : std::string(1, text[at]);
+      ++at;
+    } else if (find_invalid_utf8(text.substr(at, 4)) == 0) {
+      out += fmt::format("\\x{:02x}", byte);
+      ++at;
+    } else {
+      const size_t start = at;
+      decode_utf8(text, at);
+      out += text.substr(start, at - start);
+    }
+  }
+  return out;
+}
+
+std::string quote(std::string_view text) {
+  constexpr size_t longest = 80;
+  if (text.size() <= longest) return fmt::format("'{}'", printable(text, longest));
+  return fmt::format("'{}' ({} bytes)", printable(text, longest), text.size());
 }
 
 }  // namespace rlx

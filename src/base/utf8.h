@@ -24,4 +24,10 @@ void append_utf8(std::string& out, uint32_t code_point);
 /// Decodes the character at `text[at]` of valid UTF-8 and moves `at` behind it.
 uint32_t decode_utf8(std::string_view text, size_t& at);
 
+/// `text` with control bytes and invalid UTF-8 as \xNN, cut with "..." behind about `longest`
+/// bytes.
+std::string printable(std::string_view text, size_t longest);
+/// printable() of about 80 bytes in quotes, for messages; the size follows where it was cut.
+std::string quote(std::string_view text);
+
 }  // namespace rlx

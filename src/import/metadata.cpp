@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/utf8.h"
 
 namespace rlx {
 namespace {
@@ -280,33 +279,6 @@ std::vector<uint64_t> Metadata::u64_per_layer(std::string_view key, size_t count
          source_, quote(key), numbers.size(), count);
   }
   return numbers;
-}
-
-std::string printable(std::string_view text, size_t longest) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    if (at >= longest) return out + "...";
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte < 0x80) {
-      const bool control = byte < 0x20 || byte == 0x7f;
-      out += control ? fmt::format("\\x{:02x}", byte) : std::string(1, text[at]);
-      ++at;
-    } else if (find_invalid_utf8(text.substr(at, 4)) == 0) {
-      out += fmt::format("\\x{:02x}", byte);
-      ++at;
-    } else {
-      const size_t start = at;
-      decode_utf8(text, at);
-      out += text.substr(start, at - start);
-    }
-  }
-  return out;
-}
-
-std::string quote(std::string_view text) {
-  constexpr size_t longest = 80;
-  if (text.size() <= longest) return fmt::format("'{}'", printable(text, longest));
-  return fmt::format("'{}' ({} bytes)", printable(text, longest), text.size());
 }
 
 }  // namespace rlx

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace rlx {
 
 /// Types of metadata values; the numbers are those of the GGUF format.
@@ -140,11 +142,5 @@ class Metadata {
   std::vector<Entry> entries_;
   std::unordered_map<std::string_view, size_t> index_;
 };
-
-/// `text` with control bytes and invalid UTF-8 as \xNN, cut with "..." behind about `longest`
-/// bytes.
-std::string printable(std::string_view text, size_t longest);
-/// printable() of about 80 bytes in quotes, for messages; the size follows where it was cut.
-std::string quote(std::string_view text);
 
 }  // namespace rlx

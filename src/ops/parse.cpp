@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/utf8.h"
 #include "ops/builder.h"
 #include "ops/verify.h"
 
@@ -38,8 +39,7 @@ class Lexer {
   }
   [[noreturn]] void reject(const std::string& expected) const {
     fail(ErrorCode::InvalidFile, "line {}, column {}: found {}, expected {}", token_.line,
-         token_.column,
-         token_.kind == TokenKind::End ? "the end" : fmt::format("'{}'", token_.text), expected);
+         token_.column, token_.kind == TokenKind::End ? "the end" : quote(token_.text), expected);
   }
 
  private:

@@ -17,12 +17,13 @@ function(rlx_module name)
   endif()
 endfunction()
 
-# The CPU backend: src/backends/cpu/*.cpp once, and every src/backends/cpu/kernels/*.cpp once per ISA
+# The CPU backend: src/backends/cpu/*.cpp once, and every source under kernels/ once per ISA
 # level with RLX_ISA naming the level's namespace. Kernel sources may use no inline code of the
 # standard library: the linker would keep one copy of it, perhaps the one with AVX-512.
 function(rlx_cpu_backend)
   file(GLOB common CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backends/cpu/*.cpp)
-  file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backends/cpu/kernels/*.cpp)
+  file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backends/cpu/kernels/*.cpp
+       ${PROJECT_SOURCE_DIR}/src/backends/cpu/kernels/*/*.cpp)
   add_library(rlx_backends_cpu STATIC ${common})
   target_include_directories(rlx_backends_cpu PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(rlx_backends_cpu PUBLIC rlx_device rlx_quant)

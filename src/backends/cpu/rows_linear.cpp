@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/kernels/linear.h"
+#include "backends/cpu/kernels/linear/linear.h"
 #include "quant/codes.h"
 
 // Rows of linear, expert_linear, quantize to q15 and embedding.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "backends/cpu/kernels/linear_vnni.h"
+#include "backends/cpu/kernels/linear/linear_vnni.h"
 
 // Unpacking of the packed types that have a vector form; layouts as in quant/blocks_*.h. Every
 // `load` reads bytes of its own step only.

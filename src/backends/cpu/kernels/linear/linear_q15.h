@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "backends/cpu/kernels/linear_job.h"
-#include "backends/cpu/kernels/linear_vnni.h"
+#include "backends/cpu/kernels/linear/linear_job.h"
+#include "backends/cpu/kernels/linear/linear_vnni.h"
 #include "quant/q15.h"
 
 // The parts of the Q15 linear kernel: prepared activations, streamed rows, unpacked tiles.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/kernels/linear_q15.h"
+#include "backends/cpu/kernels/linear/linear_q15.h"
 
-#include "backends/cpu/kernels/linear.h"
+#include "backends/cpu/kernels/linear/linear.h"
 
 #if defined(__AVX512VNNI__)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/kernels/linear.h"
+#include "backends/cpu/kernels/linear/linear.h"
 #include "backends/cpu/kernels/vec.h"
 
 // From calls of linear and expert_linear to jobs.

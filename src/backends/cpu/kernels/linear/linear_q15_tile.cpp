@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/kernels/linear_q15.h"
-#include "backends/cpu/kernels/linear_transpose.h"
+#include "backends/cpu/kernels/linear/linear_q15.h"
+#include "backends/cpu/kernels/linear/linear_transpose.h"
 
 #if defined(__AVX512VNNI__)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/kernels/linear.h"
-#include "backends/cpu/kernels/linear_transpose.h"
+#include "backends/cpu/kernels/linear/linear.h"
+#include "backends/cpu/kernels/linear/linear_transpose.h"
 #include "quant/dequantize.h"
 
 // Products with f32 activations. Dense weights are converted on the way, packed ones expanded to

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "backends/cpu/kernels/linear_job.h"
+#include "backends/cpu/kernels/linear/linear_job.h"
 
 // What each ISA level offers to rows_linear.cpp.
 namespace rlx::cpu {

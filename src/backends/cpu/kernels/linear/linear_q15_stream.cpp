@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/kernels/linear_q15.h"
-#include "backends/cpu/kernels/linear_vnni_types.h"
+#include "backends/cpu/kernels/linear/linear_q15.h"
+#include "backends/cpu/kernels/linear/linear_vnni_types.h"
 #include "quant/codes.h"
 
 #if defined(__AVX512VNNI__)

@@ -14,11 +14,13 @@ using Json = nlohmann::json;
 
 /// Puts a token at its id. Ids far above the number of entries would only make the file cost more
 /// memory than it has bytes.
-void place(Vocabulary& v, uint64_t id, const std::string& text, TokenType type, uint64_t limit) {
+void place(Vocabulary& v, const Json& number, const std::string& text, TokenType type,
+           uint64_t limit) {
+  const uint64_t id = number.is_number_unsigned() ? number.get<uint64_t>() : UINT64_MAX;
   if (id >= limit) {
     fail(ErrorCode::InvalidFile,
          "tokenizer.json: token \"{}\" has id {}, allowed here are ids below {}",
-         text.substr(0, 80), id, limit);
+         text.substr(0, 80), number.dump(-1, ' ', true).substr(0, 80), limit);
   }
   if (id >= v.tokens.size()) {
     v.tokens.resize(id + 1);
@@ -37,7 +39,7 @@ void read_vocab_object(const Json& file, bool byte_tokens, Vocabulary& v) {
   const uint64_t limit = id_limit(file);
   for (const auto& [text, id] : file.at("model").at("vocab").items()) {
     const bool byte = byte_tokens && byte_of_token(text);
-    place(v, id.get<uint64_t>(), text, byte ? TokenType::Byte : TokenType::Normal, limit);
+    place(v, id, text, byte ? TokenType::Byte : TokenType::Normal, limit);
   }
 }
 
@@ -138,7 +140,7 @@ void read_added_tokens(const Json& file, Vocabulary& v) {
            text.substr(0, 80));
     }
     const bool special = token.value("special", false);
-    place(v, id, text, special ? TokenType::Control : TokenType::UserDefined, limit);
+    place(v, token.at("id"), text, special ? TokenType::Control : TokenType::UserDefined, limit);
     if (token.value("lstrip", false)) v.strip_left.push_back(static_cast<uint32_t>(id));
     if (token.value("rstrip", false)) v.strip_right.push_back(static_cast<uint32_t>(id));
   }
@@ -176,8 +178,12 @@ Vocabulary read(const Json& file) {
 Vocabulary read_tokenizer_json(std::string_view text) {
   try {
     return read(Json::parse(text));
+  } catch (const Json::parse_error& error) {
+    fail(ErrorCode::InvalidFile, "tokenizer.json: not JSON at byte {}",
+         error.byte > 0 ? error.byte - 1 : 0);
   } catch (const Json::exception& error) {
-    fail(ErrorCode::InvalidFile, "tokenizer.json: {}", error.what());
+    const std::string_view what = error.what();  // "[json.exception.…] key 'model' not found"
+    fail(ErrorCode::InvalidFile, "tokenizer.json: {}", what.substr(what.find("] ") + 2));
   }
 }
 

@@ -122,3 +122,26 @@ TEST_CASE("what is not handled is named, what is broken is an error") {
                                R"({"type":"BPE","vocab":{"a":4000000000},"merges":[]})");
   CHECK(broken(far).find("4000000000") != std::string::npos);
 }
+
+TEST_CASE("tokenizer.json: what is wrong is told in our words") {
+  const auto error = [](const std::string& text) {
+    try {
+      read_tokenizer_json(text);
+    } catch (const Error& e) {
+      return e.message();
+    }
+    return std::string("none");
+  };
+  const auto bpe = [&](const std::string& vocab) {
+    return error(R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},
+                     "model": {"type": "BPE", "merges": [], "vocab": )" +
+                 vocab + "}}");
+  };
+  CHECK(error("{\"model\": ") == "tokenizer.json: not JSON at byte 10");
+  CHECK(error("{}") == "tokenizer.json: key 'model' not found");
+  CHECK(bpe(R"({"a": 0})") == "none");
+  CHECK(bpe(R"({"a": 0.5})") ==
+        "tokenizer.json: token \"a\" has id 0.5, allowed here are ids below 4100");
+  CHECK(bpe(R"({"a": -1})") ==
+        "tokenizer.json: token \"a\" has id -1, allowed here are ids below 4100");
+}

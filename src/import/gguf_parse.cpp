@@ -20,6 +20,7 @@ constexpr size_t longest_tensor_name = 64;
 constexpr uint32_t most_dims = 4;
 constexpr uint64_t default_alignment = 32;
 constexpr int deepest_array = 8;
+constexpr uint64_t most_walked = uint64_t{1} << 26;
 // The shortest possible entries: a key of one byte with a u8; a name of one byte with one
 // dimension.
 constexpr uint64_t least_key_bytes = 8 + 1 + 4 + 1;
@@ -154,6 +155,11 @@ void skip_value(Cursor& in, MetaType type, int depth = 0) {
          in.context(), count, meta_type_name(element), in.left(), in.left() / least);
   }
   if (element_bytes == 0) {
+    // A sparse file has room for any number of empty strings; walking them all would take hours.
+    if (count > most_walked) {
+      fail(ErrorCode::LimitExceeded, "{}: {} is an array of {} {}; at most {} are read",
+           in.source(), in.context(), count, meta_type_name(element), most_walked);
+    }
     for (uint64_t i = 0; i < count; ++i) skip_value(in, element, depth + 1);
     return;
   }

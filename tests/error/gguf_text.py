@@ -11,10 +11,12 @@
     dims "NAME" [DIMS]       the dims of a tensor as they stand in the file, unchecked
     data N                   bytes of tensor data, instead of what the tensors need
     cut N                    bytes left out at the end
+    sparse N                 the file is made N bytes long, with a hole at its end
     llama                    all keys and tensors of a llama model with one layer of width 8
     drop "NAME"              takes a key or tensor away
 """
 import json
+import os
 import re
 import struct
 
@@ -127,6 +129,9 @@ class Gguf:
     def do_cut(self, size):
         self.cut = size
 
+    def do_sparse(self, size):
+        pass  # write_gguf() does it
+
     def do_llama(self):
         for line in LLAMA.split("\n"):
             if line:
@@ -164,3 +169,11 @@ def gguf(lines):
         if line.strip():
             file.line(line.strip())
     return file.bytes()
+
+
+def write_gguf(path, lines):
+    """Writes gguf(lines) and the hole that a line "sparse N" asks for."""
+    path.write_bytes(gguf(lines))
+    for line in lines:
+        if line.startswith("sparse "):
+            os.truncate(path, int(line[7:]))

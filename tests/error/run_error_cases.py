@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 
-from gguf_text import gguf
+from gguf_text import write_gguf
 
 LIMIT_SECONDS = 2
 LIMIT_BYTES = 4 << 30
@@ -41,7 +41,7 @@ def safetensors(lines):
 
 
 MAKERS = {
-    "gguf": gguf,
+    "gguf": None,  # write_gguf
     "safetensors": safetensors,
     "text": lambda lines: "".join(line + "\n" for line in lines).encode(),
     "hex": lambda lines: bytes.fromhex("".join(lines)),
@@ -87,7 +87,10 @@ def run(rlx, case, limit_memory):
             if kind in MAKERS:
                 target = pathlib.Path(folder, name)
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(MAKERS[kind](lines))
+                if kind == "gguf":
+                    write_gguf(target, lines)
+                else:
+                    target.write_bytes(MAKERS[kind](lines))
         stdin = "".join(line + "\n" for line in case.lines("stdin")).encode()
         args = shlex.split(" ".join(case.lines("args")))
         try:

@@ -2,6 +2,7 @@
 #include "cli/common.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,6 +82,20 @@ void catch_interrupt() {
 
 void forget_interrupt() { interrupt_flag = false; }
 
+bool wait_for_input(int fd) {
+  // Blocked between the look at the flag and the wait, so that no Ctrl-C falls in between.
+  sigset_t interrupt, before;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &interrupt, &before);
+  struct pollfd wanted {
+    fd, POLLIN, 0
+  };
+  while (!interrupted() && ::ppoll(&wanted, 1, nullptr, &before) < 0 && errno == EINTR) continue;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return !interrupted();
+}
+
 void write_stderr(std::string_view text) noexcept {
   if (std::fwrite(text.data(), 1, text.size(), stderr) != text.size()) std::clearerr(stderr);
 }
@@ -98,12 +113,9 @@ std::string read_all(int fd, const std::string& name, size_t most) {
   std::string text;
   char buffer[1 << 16];
   for (;;) {
+    if (!wait_for_input(fd)) fail(ErrorCode::Cancelled, "interrupted while reading {}", name);
     const ssize_t n = ::read(fd, buffer, sizeof buffer);
     if (n == 0) return text;
-    if (n < 0 && errno == EINTR) {
-      if (interrupted()) fail(ErrorCode::Cancelled, "interrupted while reading {}", name);
-      continue;
-    }
     if (n < 0) fail(ErrorCode::Io, "cannot read {}: {}", name, std::strerror(errno));
     if (text.size() + static_cast<size_t>(n) > most) {
       fail(ErrorCode::LimitExceeded, "{} has more than the {} bytes that are read", name, most);

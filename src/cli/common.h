@@ -32,6 +32,10 @@ void catch_interrupt();
 /// Makes the next Ctrl-C a first one again.
 void forget_interrupt();
 
+/// Waits until `fd` has something to read or is at its end; false when Ctrl-C came first, also one
+/// from just before the call.
+bool wait_for_input(int fd);
+
 /// All of it, or an Error Io (a closed pipe included). Flushes.
 void write_stdout(std::string_view text);
 /// As much of it as standard error takes: it may be closed.

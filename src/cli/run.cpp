@@ -165,7 +165,7 @@ bool read_line(std::string& line) {
   line.clear();
   for (;;) {
     char c;
-    if (::read(STDIN_FILENO, &c, 1) != 1) return false;
+    if (!wait_for_input(STDIN_FILENO) || ::read(STDIN_FILENO, &c, 1) != 1) return false;
     if (c == '\n') return true;
     line += c;
   }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/thread_team.h"
+#include "ir/print.h"
 #include "ops/oracle.h"
 #include "runtime/memory.h"
 
@@ -28,6 +29,38 @@ struct Constraint {
   int64_t limit;
   std::string_view what;
 };
+
+/// An extent that must not be negative for `node` to stay within its operands.
+struct Demand {
+  Dim slack;
+  NodeId node;
+};
+
+/// What the types of a node do not say: where a slice ends, and that pads are no cuts.
+std::vector<Dim> slacks_of(const Graph& graph, const Node& n) {
+  std::vector<Dim> slacks;
+  for (const TensorType& t : n.types) slacks.insert(slacks.end(), t.shape.begin(), t.shape.end());
+  if (n.op == OpKind::Pad) {
+    for (const AttrKey key : {AttrKey::Low, AttrKey::High}) {
+      const Shape& pads = n.attrs.get_dims(key);
+      slacks.insert(slacks.end(), pads.begin(), pads.end());
+    }
+  }
+  if (n.op == OpKind::Slice) {
+    const Shape& x = graph.type(n.operands[0]).shape;
+    const Shape& starts = n.attrs.get_dims(AttrKey::Starts);
+    const auto& strides = n.attrs.get_ints(AttrKey::Strides);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const Dim& size = n.types[0].shape[i];
+      const Dim steps = size == Dim(0)
+                            ? Dim(0)
+                            : (size - Dim(1)) * Dim(strides.empty() ? 1 : strides[i]) + Dim(1);
+      slacks.push_back(starts[i]);
+      slacks.push_back(x[i] - starts[i] - steps);
+    }
+  }
+  return slacks;
+}
 
 TensorView make_view(const TensorType& type) {
   TensorView v{};
@@ -140,6 +173,11 @@ struct Session::Impl {
       patch_view(input_views[i], g.node(input_nodes[i]).types[0]);
     }
     walk_steps.resize(plan.steps.size());
+    for (const NodeId id : g.order()) {
+      for (const Dim& slack : slacks_of(g, g.node(id))) {
+        if (slack.lower_bound(g.symbols()) < 0) demands.push_back({slack, id});
+      }
+    }
   }
 
   // Running.
@@ -168,6 +206,12 @@ struct Session::Impl {
         fail(ErrorCode::LimitExceeded, "state %{} has {} rows, this run needs {}", c.what, c.limit,
              rows);
       }
+    }
+    for (const Demand& d : demands) {
+      if (d.slack.value(next_symbols) >= 0) continue;
+      fail(ErrorCode::InvalidArgument, "{}: not possible at these extents ({} is {})",
+           print_node(exe.graph(), d.node), to_string(d.slack, declared),
+           d.slack.value(next_symbols));
     }
     if (counted && next_symbols == symbols) return;
     counted = true;
@@ -265,6 +309,7 @@ struct Session::Impl {
   bool counted = false;
   std::vector<Patch> patches;
   std::vector<Constraint> constraints;
+  std::vector<Demand> demands;
   std::vector<int64_t> symbols, next_symbols;
   std::vector<WalkStep> walk_steps;
   const std::atomic<bool>* cancel = nullptr;

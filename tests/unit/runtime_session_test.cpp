@@ -128,3 +128,30 @@ TEST_CASE("session: a weight without bytes is refused, cancelling is an error of
     CHECK(e.code() == ErrorCode::Cancelled);
   }
 }
+
+TEST_CASE("session: extents at which a node would leave its operands are refused") {
+  std::vector<float> x(16, 1.0f);
+  const auto message = [&](const std::string& graph, int64_t t) {
+    auto s = open(graph);
+    const SymbolBinding symbols[] = {{"T", t}};
+    const InputBinding inputs[] = {bind("x", {x.begin(), x.begin() + t})};
+    return message_of(*s, symbols, inputs);
+  };
+  const std::string slice =
+      "graph g { dims T <= 8 input %x : f32[T] "
+      "%y = slice %x {starts = [1], sizes = [3], strides = [2]} output %y }";
+  CHECK(message(slice, 6) == "");
+  CHECK(message(slice, 5) ==
+        "%y = slice %x {sizes = [3], starts = [1], strides = [2]} : f32[3]: not possible at these "
+        "extents (T-6 is -1)");
+  const std::string late =
+      "graph g { dims T <= 8 input %x : f32[T] "
+      "%y = slice %x {starts = [T-2], sizes = [2]} output %y }";
+  CHECK(message(late, 2) == "");
+  CHECK(message(late, 1) != "");
+  const std::string pad =
+      "graph g { dims T <= 8 input %x : f32[T] "
+      "%y = pad %x {low = [T-3], high = [0]} output %y }";
+  CHECK(message(pad, 3) == "");
+  CHECK(message(pad, 2) != "");
+}

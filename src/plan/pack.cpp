@@ -7,10 +7,6 @@
 namespace rlx {
 namespace {
 
-int64_t round_up(int64_t n, int64_t alignment) {
-  return (n + alignment - 1) / alignment * alignment;
-}
-
 /// Peak over time of the bytes live at once, each rounded to the alignment.
 int64_t peak_live(const std::vector<Interval>& intervals, int64_t alignment) {
   std::vector<std::pair<uint64_t, int64_t>> events;  // ends sort before starts of the next step

@@ -12,9 +12,8 @@
 namespace rlx {
 namespace {
 
-int64_t round_up(int64_t n, int64_t alignment) {
-  return (n + alignment - 1) / alignment * alignment;
-}
+/// Of one value, bytes: more than any machine addresses, and sums of offsets stay within 64 bits.
+constexpr int64_t most_value_bytes = int64_t{1} << 46;
 
 /// Bytes that one or more values share: a root value, its views and its in-place successors.
 struct Buffer {
@@ -62,13 +61,17 @@ class Planner {
     return b;
   }
 
-  int64_t bytes_of(Value v) const {
-    return bytes_at_bounds(graph_.type(v), graph_.symbols());
-  }
+  int64_t bytes_of(Value v) const { return bytes_at_bounds(graph_.type(v), graph_.symbols()); }
 
   uint32_t new_buffer(Value root, Region region, uint32_t index) {
     const auto id = static_cast<uint32_t>(buffers_.size());
-    buffers_.push_back({root, region, index, bytes_of(root), id});
+    const int64_t bytes = bytes_of(root);
+    if (bytes > most_value_bytes) {
+      fail(ErrorCode::LimitExceeded, "%{} : {} takes {} bytes, a value may take {}",
+           graph_.value_name(root), to_string(graph_.type(root), graph_.symbols()), bytes,
+           most_value_bytes);
+    }
+    buffers_.push_back({root, region, index, bytes, id});
     return id;
   }
 

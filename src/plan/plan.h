@@ -59,8 +59,8 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<PlannedValue> outputs;
   int64_t arena_bytes = 0;
-  int64_t arena_lower_bound =
-      0;                  ///< peak of the bytes live at once: no plan of this order is smaller
+  /// Peak of the bytes live at once: no plan of this order is smaller.
+  int64_t arena_lower_bound = 0;
   int64_t arena_sum = 0;  ///< what the arena would take without any reuse
   int64_t output_bytes = 0;
   int64_t workspace_shared = 0;
@@ -77,6 +77,11 @@ Plan make_plan(const Graph& graph, const Target& target, bool reuse = true);
 void check_plan(const Graph& graph, const Target& target, const Plan& plan);
 
 // Parts of make_plan.
+
+/// The next multiple of `alignment` from n on.
+inline int64_t round_up(int64_t n, int64_t alignment) {
+  return (n + alignment - 1) / alignment * alignment;
+}
 
 /// A rectangle of the packing problem: bytes alive from step `first` to step `last`, both
 /// inclusive.

@@ -207,3 +207,12 @@ TEST_CASE("pack: random intervals never overlap in time and space") {
     }
   }
 }
+
+TEST_CASE("plan: values larger than any memory are refused before offsets are summed") {
+  const Graph g = parse_graph(
+      "graph g { input %x : f32[2305843009213693951] %y = neg %x %z = abs %y output %z }");
+  CHECK_THROWS_WITH_AS(make_plan(g, oracle_target()),
+                       "%x : f32[2305843009213693951] takes 9223372036854775804 bytes, a value may "
+                       "take 70368744177664",
+                       Error);
+}

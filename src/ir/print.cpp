@@ -111,7 +111,7 @@ std::string join_values(const Graph& graph, std::span<const Value> values) {
 }
 
 void print_body(const Graph& graph, std::string& out, const std::string& indent, bool nested) {
-  if (!graph.symbols().empty()) {
+  if (!nested && !graph.symbols().empty()) {  // bodies have those of the graph around them
     out += indent + "dims";
     for (size_t i = 0; i < graph.symbols().size(); ++i) {
       const Symbol& s = graph.symbols()[i];

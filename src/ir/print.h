@@ -7,7 +7,8 @@
 namespace rlx {
 
 /// The graph in the text form, one line per leaf and node in order; ops/parse.h reads it back to
-/// the same graph (weights without their bytes). Attributes equal to an op's default are left out.
+/// the same graph: weights without their bytes, locations are comments. Attributes equal to an op's
+/// default are left out.
 std::string print(const Graph& graph);
 
 /// One node's line, as print() writes it, without indentation or newline.

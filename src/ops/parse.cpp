@@ -334,9 +334,15 @@ class Parser {
     }
   }
 
-  int64_t unsigned_integer() {
-    const Token t = expect(TokenKind::Number, "a whole number");
-    int64_t v = 0;
+  int64_t unsigned_integer() { return whole_number<int64_t>(""); }
+  int64_t integer() { return whole_number<int64_t>(accept_punct("-") ? "-" : ""); }
+
+  /// The next token behind `sign`, as a T.
+  template <typename T>
+  T whole_number(std::string_view sign) {
+    Token t = expect(TokenKind::Number, "a whole number");
+    t.text.insert(0, sign);
+    T v = 0;
     const char* end = t.text.data() + t.text.size();
     const auto result = std::from_chars(t.text.data(), end, v);
     if (result.ec != std::errc() || result.ptr != end) {
@@ -345,8 +351,6 @@ class Parser {
     }
     return v;
   }
-
-  int64_t integer() { return accept_punct("-") ? -unsigned_integer() : unsigned_integer(); }
 
   double number() {
     const bool negative = accept_punct("-");
@@ -398,7 +402,7 @@ class Parser {
       case DType::U8: return put(static_cast<uint8_t>(integer_within(0, UINT8_MAX)));
       case DType::U16: return put(static_cast<uint16_t>(integer_within(0, UINT16_MAX)));
       case DType::U32: return put(static_cast<uint32_t>(integer_within(0, UINT32_MAX)));
-      case DType::U64: return put(static_cast<uint64_t>(integer_within(0, INT64_MAX)));
+      case DType::U64: return put(whole_number<uint64_t>(""));
       case DType::Bool: return put(static_cast<uint8_t>(boolean()));
       default: fail(ErrorCode::Unsupported, "a {} constant is spelled as hex", dtype_name(d));
     }

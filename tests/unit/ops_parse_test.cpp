@@ -43,6 +43,23 @@ TEST_CASE("parse: what is printed reads back to the same text") {
   CHECK(print(parse_graph(kMlp)) == kMlp);
 }
 
+TEST_CASE("parse: bodies and the largest integers read back to the same text") {
+  const char* text = R"(graph g {
+  dims T <= 8
+  input %x : f32[T]
+  const %i : i64[2] = [-9223372036854775808, 9223372036854775807]
+  const %u : u64[] = 18446744073709551615
+  %y = neg %x : f32[T] {
+    input %a : f32[T]
+    %b = abs %a : f32[T]
+    yield %b
+  }
+  output %y
+}
+)";
+  CHECK(print(parse_graph(text)) == text);
+}
+
 TEST_CASE("parse: result types may be left out and are checked where given") {
   const Graph g = parse_graph("graph g { input %x : f32[4] %y = neg %x output %y }");
   CHECK(g.type(g.find("y")) == TensorType{DType::F32, {Dim(4)}});

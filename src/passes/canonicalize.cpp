@@ -28,7 +28,7 @@ bool all_constant(const Graph& graph, const Node& n) {
   return !is_leaf(n.op) && !touches_state(graph, n);
 }
 
-bool small_and_static(const Graph& graph, const Node& n) {
+bool small_and_static(const Node& n) {
   for (const TensorType& t : n.types) {
     for (const Dim& d : t.shape) {
       if (!d.is_static()) return false;
@@ -44,7 +44,6 @@ bool small_and_static(const Graph& graph, const Node& n) {
       if (!d.is_static()) return false;
     }
   }
-  (void)graph;
   return true;
 }
 
@@ -57,11 +56,11 @@ std::vector<int64_t> static_shape(const TensorType& t) {
 /// Replaces a node over constants by constants with the oracle's numbers.
 bool fold(Graph& graph, NodeId id) {
   const Node& n = graph.node(id);
-  if (!all_constant(graph, n) || !small_and_static(graph, n)) return false;
+  if (!all_constant(graph, n) || !small_and_static(n)) return false;
   std::vector<OracleTensor> operands;
   for (const Value& v : n.operands) {
     const TensorType& t = graph.type(v);
-    if (!small_and_static(graph, graph.node(v.node))) return false;
+    if (!small_and_static(graph.node(v.node))) return false;
     operands.push_back(oracle_from_bytes(t.dtype, static_shape(t), graph.node(v.node).data.bytes));
   }
   std::vector<OracleTensor*> pointers;

@@ -66,11 +66,17 @@ class Legalizer {
           }));
       const KernelRow* row = kernel(n, nullptr);
       if (row == nullptr || row->by_reference) graph_.set_operand(id, 0, x);
-    } else if (context_.target.bf16_activations && weight == DType::BF16) {
+    } else if (context_.target.bf16_activations && weight == DType::BF16 && !is_rounded(x)) {
       graph_.set_operand(id, 0, converted(rounded_, id, x, [&](Builder& b) {
                            return b.cast(b.cast(x, DType::BF16), DType::F32);
                          }));
     }
+  }
+
+  /// Whether x holds numbers of bf16 already.
+  bool is_rounded(Value x) const {
+    const Node& n = graph_.node(x.node);
+    return n.op == OpKind::Cast && graph_.type(n.operands[0]).dtype == DType::BF16;
   }
 
   using ValueMap = std::map<uint64_t, Value>;

@@ -12,14 +12,12 @@
 namespace rlx {
 namespace {
 
-constexpr int64_t kDefaultContext = 4096;
-
 /// The context to build for: what was asked for, or a default that holds `min_context` tokens.
 int64_t choose_context(const Checkpoint& c, const EngineOptions& options) {
-  if (options.context != 0 || options.min_context <= kDefaultContext) return options.context;
+  if (options.context != 0 || options.min_context <= default_context) return options.context;
   const auto trained = c.metadata().find_u64(c.key("context_length"));
   const int64_t most = trained ? static_cast<int64_t>(std::min<uint64_t>(*trained, INT32_MAX)) : 0;
-  return most > kDefaultContext ? std::min(most, options.min_context) : 0;
+  return most > default_context ? std::min(most, options.min_context) : 0;
 }
 
 }  // namespace

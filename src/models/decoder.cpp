@@ -10,8 +10,6 @@
 namespace rlx {
 namespace {
 
-constexpr int64_t default_context = 4096;
-
 Attrs axis(int64_t value) { return {{AttrKey::Axis, AttrValue::of_int(value)}}; }
 
 void check_options(const LanguageModelOptions& options) {

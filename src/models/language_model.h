@@ -9,6 +9,9 @@
 
 namespace rlx {
 
+/// The longest context that is built for where none is asked for.
+inline constexpr int64_t default_context = 4096;
+
 /// How large a language model's graph is planned, and how its cache is kept.
 struct LanguageModelOptions {
   int64_t context = 0;      ///< tokens the cache holds; 0: the model's own, at most 4096

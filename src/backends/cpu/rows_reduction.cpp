@@ -43,10 +43,6 @@ int64_t line_items(const KernelCall& call) noexcept {
   return s.n == 0 ? 0 : s.outer * s.inner;
 }
 
-std::string refuse_integers(const KernelQuery& query) {
-  return refuse_other_dtype(query, 0, DType::F32);
-}
-
 constexpr OpKind reductions[] = {OpKind::ReduceSum, OpKind::ReduceMax, OpKind::ReduceMin,
                                  OpKind::ReduceProd, OpKind::ReduceMean};
 constexpr uint32_t first = 1;
@@ -67,10 +63,10 @@ void add_reduction_rows(std::vector<KernelRow>& rows, Isa isa) {
     rows.push_back(make_row(op, isa, refuse_non_f32, reduce_items, k.reduce, prepare_reduce));
   }
   rows.push_back(
-      make_row(OpKind::ArgMax, isa, refuse_integers, line_items, k.arg_max, prepare_axis));
-  rows.push_back(make_row(OpKind::TopK, isa, refuse_integers, line_items, k.top_k, prepare_axis));
+      make_row(OpKind::ArgMax, isa, refuse_non_f32, line_items, k.arg_max, prepare_axis));
+  rows.push_back(make_row(OpKind::TopK, isa, refuse_non_f32, line_items, k.top_k, prepare_axis));
   rows.push_back(
-      make_row(OpKind::CumSum, isa, refuse_integers, line_items, k.cumsum, prepare_axis, first));
+      make_row(OpKind::CumSum, isa, refuse_non_f32, line_items, k.cumsum, prepare_axis, first));
 }
 
 }  // namespace rlx::cpu

@@ -56,7 +56,7 @@ struct Samples {
 
 void measure(const BenchFlags& flags, Samples& samples, ProgressBar& bar) {
   EngineOptions options = flags.engine.options();
-  if (options.context == 0) options.context = flags.prompt + flags.decode + 1;
+  if (options.context == 0) options.context = flags.prompt + flags.decode;
   for (int64_t r = 0; r < flags.repeats; ++r) {
     bar.update(r, flags.repeats);
     const auto start = Clock::now();
@@ -100,7 +100,7 @@ void bench(const BenchFlags& flags) {
     out["prompt_tokens"] = flags.prompt;
     out["decode_tokens"] = flags.decode;
     out["repeats"] = flags.repeats;
-    return write_stdout(out.dump() + "\n");
+    return write_stdout(out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   std::string text =
       fmt::format("{}, {} threads, {} runs\n{:24} {:>10} {:>10} {:>10}\n", flags.engine.model,

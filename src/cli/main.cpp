@@ -28,7 +28,6 @@ int main(int argc, char** argv) {
   rlx::cli::use_manual_help(app);
   app.set_version_flag("--version", "rlx " RLX_VERSION);
   app.require_subcommand(1);
-  app.footer(kFooter);
   int exit_code = 0;
   rlx::cli::add_run_command(app, exit_code);
   rlx::cli::add_tokenize_command(app, exit_code);
@@ -38,6 +37,7 @@ int main(int argc, char** argv) {
   rlx::cli::add_info_command(app, exit_code);
   rlx::cli::add_compile_command(app, exit_code);
   rlx::cli::add_ops_command(app, exit_code);
+  app.footer(kFooter);  // commands made later would show it too
   try {
     app.parse(argc, argv);
     return exit_code;

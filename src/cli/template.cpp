@@ -25,11 +25,12 @@ bool is_gguf(const std::string& path) {
 
 bool is_model(const std::string& path) {
   return std::filesystem::is_directory(path) || path.ends_with(".gguf") ||
-         path.ends_with(".safetensors") || is_gguf(path);
+         path.ends_with(".safetensors") ||
+         (std::filesystem::is_regular_file(path) && is_gguf(path));
 }
 
 std::string template_text(const std::string& path) {
-  if (!is_model(path)) return read_text_file(path, most_bytes);
+  if (!is_model(path)) return read_input(path, most_bytes);
   const auto checkpoint = Checkpoint::open(path);
   const auto text = checkpoint->chat_template();
   if (!text) fail(ErrorCode::NotFound, "'{}' has no chat template", path);
@@ -39,7 +40,7 @@ std::string template_text(const std::string& path) {
 text::jinja::Value read_vars(const std::string& path) {
   if (path.empty()) return text::jinja::parse_json("{}");
   try {
-    return text::jinja::parse_json(read_text_file(path, most_bytes));
+    return text::jinja::parse_json(read_input(path, most_bytes));
   } catch (Error& e) {
     e.add_note("reading the variables in '" + path + "'");
     throw;
@@ -60,10 +61,13 @@ CLI::App* add_template_command(CLI::App& parent, int& exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command =
       parent.add_subcommand("template", "Print the text a chat template makes of variables");
-  command->add_option("template", flags->path, "template file, or a model that has one")
+  command
+      ->add_option("FILE", flags->path, "a template ('-': standard input), or a model that has one")
       ->required();
-  command->add_option("--vars", flags->vars,
-                      "JSON object: messages, add_generation_prompt, tools, bos_token, now, ...");
+  command->add_option(
+      "--vars", flags->vars,
+      "a file with a JSON object: messages, add_generation_prompt, tools, bos_token, "
+      "now, ... ('-': standard input)");
   command->footer(
       "\"now\": \"2026-01-02T03:04:05\" sets the time that the template sees; without it, it is "
       "the clock's.");

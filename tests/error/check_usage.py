@@ -63,6 +63,9 @@ def failures(rlx):
     yield from shell(f"{rlx} info m.gguf >/dev/full", 1)
     yield from shell(f"{rlx} tokenize m.gguf -f <(printf ab) --json", 0, b'{"tokens":[2],"text":"ab"}\n')
     yield from shell(f"printf '[1, 2]' | {rlx} run m.gguf --ids /dev/stdin -n 2 --json", 0)
+    yield from shell(f"""printf '{{"x": 3}}' | {rlx} template <(printf '{{{{ x }}}}') --vars -""", 0, b"3")
+    yield from shell(f"printf '{{{{ 1 + 1 }}}}' | {rlx} template -", 0, b"2")
+    yield from shell(f"{rlx} bench m.gguf -p 40 -n 24 -r 1 --json", 0)
     yield from shell(f"mkfifo pipe; {rlx} info pipe", 1)
 
     # A chat outlives lines it cannot use, and Ctrl-C at its prompt ends it.

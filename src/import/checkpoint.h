@@ -63,7 +63,7 @@ class Checkpoint {
   /// "<architecture>.<name>": key("block_count") is "llama.block_count".
   std::string key(std::string_view name) const;
   /// All key-value pairs under GGUF keys (those of a config.json are translated). Typed look-ups:
-  /// metadata().u64(key("block_count")), .find_f64(...), .u64_per_layer(...).
+  /// metadata().u64(key("block_count")), .find_u64(...), .u64_per_layer(...).
   const Metadata& metadata() const;
 
   // Short for metadata(): whole keys, errors as there.

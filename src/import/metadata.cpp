@@ -158,10 +158,6 @@ size_t meta_type_bytes(MetaType type) {
   return sizes[static_cast<size_t>(type)];
 }
 
-bool is_meta_integer(MetaType type) {
-  return type <= MetaType::I32 || type == MetaType::U64 || type == MetaType::I64;
-}
-
 std::string MetaValue::type_text() const {
   const auto array = to_array();
   if (!array) return std::string(meta_type_name(type_));
@@ -247,9 +243,6 @@ std::optional<uint64_t> Metadata::find_u64(std::string_view key) const {
 }
 std::optional<int64_t> Metadata::find_i64(std::string_view key) const {
   return find_typed<int64_t>(*this, key);
-}
-std::optional<double> Metadata::find_f64(std::string_view key) const {
-  return find_typed<double>(*this, key);
 }
 std::optional<bool> Metadata::find_boolean(std::string_view key) const {
   return find_typed<bool>(*this, key);

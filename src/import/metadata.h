@@ -34,8 +34,6 @@ enum class MetaType : uint32_t {
 std::string_view meta_type_name(MetaType type);
 /// Bytes of a scalar in a file; 0 for String and Array, whose size is their own.
 size_t meta_type_bytes(MetaType type);
-/// Whether it is one of the eight integer types.
-bool is_meta_integer(MetaType type);
 
 class MetaArray;
 
@@ -125,7 +123,6 @@ class Metadata {
   /// As above, nullopt instead of NotFound; a wrong type is still an error.
   std::optional<uint64_t> find_u64(std::string_view key) const;
   std::optional<int64_t> find_i64(std::string_view key) const;
-  std::optional<double> find_f64(std::string_view key) const;
   std::optional<bool> find_boolean(std::string_view key) const;
   std::optional<std::string_view> find_string(std::string_view key) const;
 

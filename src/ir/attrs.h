@@ -22,7 +22,6 @@ enum class AttrKind : uint8_t { Int, Float, Bool, String, Ints, Dim, Dims, DType
   X(Axes, "axes", Ints)                 \
   X(Axis, "axis", Int)                  \
   X(Causal, "causal", Bool)             \
-  X(Descending, "descending", Bool)     \
   X(Dtype, "dtype", DType)              \
   X(Eps, "eps", Float)                  \
   X(Exclusive, "exclusive", Bool)       \

@@ -184,19 +184,6 @@ void Graph::replace_uses(Value from, Value to) {
   for (const Use& use : list) set_operand(use.user, use.operand, to);
 }
 
-void Graph::replace_op(NodeId id, OpKind op, std::vector<Value> operands, Attrs attrs) {
-  Node& n = *nodes_[id];
-  for (size_t i = 0; i < n.operands.size(); ++i) {
-    unlink(id, static_cast<uint32_t>(i), n.operands[i]);
-  }
-  n.op = op;
-  n.operands = std::move(operands);
-  n.attrs = std::move(attrs);
-  for (size_t i = 0; i < n.operands.size(); ++i) {
-    link(id, static_cast<uint32_t>(i), n.operands[i]);
-  }
-}
-
 void Graph::rename(Value value, std::string name) {
   std::string& slot = nodes_[value.node]->names[value.result];
   names_->values.erase(slot);

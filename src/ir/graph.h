@@ -92,7 +92,6 @@ class Graph {
   // Changes. Use lists follow.
   void set_operand(NodeId user, uint32_t operand, Value value);
   void replace_uses(Value from, Value to);
-  void replace_op(NodeId node, OpKind op, std::vector<Value> operands, Attrs attrs);
   void rename(Value value, std::string name);
   /// Removes a node none of whose results is used; leaves of the signature stay.
   void erase(NodeId node);

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "backends/cpu/cpu_target.h"
 #include "base/error.h"
@@ -52,9 +54,11 @@ Target parse_target(const std::string& name) {
 void write_output(const CompileFlags& flags, const std::string& text) {
   if (flags.output.empty()) return write_stdout(text);
   std::FILE* file = std::fopen(flags.output.c_str(), "wb");
-  if (file == nullptr) fail(ErrorCode::Io, "cannot write '{}'", flags.output);
-  const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (std::fclose(file) != 0 || !whole) fail(ErrorCode::Io, "cannot write '{}'", flags.output);
+  const bool whole =
+      file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if ((file != nullptr && std::fclose(file) != 0) || !whole) {
+    fail(ErrorCode::Io, "cannot write '{}': {}", flags.output, std::strerror(errno));
+  }
 }
 
 std::string report_text(const std::vector<Event>& events) {

@@ -130,11 +130,12 @@ TEST_CASE("session: a weight without bytes is refused, cancelling is an error of
 }
 
 TEST_CASE("session: extents at which a node would leave its operands are refused") {
-  std::vector<float> x(16, 1.0f);
+  const std::vector<float> x(16, 1.0f);
   const auto message = [&](const std::string& graph, int64_t t) {
     auto s = open(graph);
     const SymbolBinding symbols[] = {{"T", t}};
-    const InputBinding inputs[] = {bind("x", {x.begin(), x.begin() + t})};
+    const InputBinding inputs[] = {
+        {"x", DType::F32, std::as_bytes(std::span(x)).first(static_cast<size_t>(t) * 4)}};
     return message_of(*s, symbols, inputs);
   };
   const std::string slice =

@@ -39,6 +39,11 @@ class Prompt {
 
   std::vector<uint32_t> of_text(const std::string& text) const {
     if (uses_template()) return of_messages(user_message(text));
+    if (!flags_.system.empty()) {
+      fail(ErrorCode::InvalidArgument,
+           "--system: {} has no chat template, so a text has no place for it",
+           engine_.checkpoint().path());
+    }
     return encode(text);
   }
 
@@ -247,6 +252,8 @@ void add_prompt_options(CLI::App& command, RunFlags& flags, CLI::Option*& prompt
   auto* raw =
       command.add_flag("--raw", flags.raw, "use no chat template: continue the text as it is");
   auto* system = command.add_option("--system", flags.system, "a system message before the chat");
+  raw->excludes(messages)->excludes(system);
+  system->excludes(ids);
   for (CLI::Option* o : {prompt, file, ids, messages, raw, system}) o->group("Prompt");
 }
 

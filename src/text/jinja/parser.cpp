@@ -365,15 +365,18 @@ ExprPtr Parser::postfix(ExprPtr node) {
     } else if (at_operator("[")) {
       node = subscript(std::move(node));
     } else if (at_operator("(")) {
-      auto call = call_arguments();
-      std::vector<ExprPtr> parts;
-      parts.push_back(std::move(node));
-      node = make(ExprKind::Call, std::move(parts));
-      node = with_call(std::move(node), std::move(call));
+      node = call(std::move(node));
     } else {
       return node;
     }
   }
+}
+
+ExprPtr Parser::call(ExprPtr node) {
+  auto arguments = call_arguments();
+  std::vector<ExprPtr> parts;
+  parts.push_back(std::move(node));
+  return with_call(make(ExprKind::Call, std::move(parts)), std::move(arguments));
 }
 
 ExprPtr Parser::subscript(ExprPtr node) {
@@ -426,11 +429,7 @@ ExprPtr Parser::filters_and_tests(ExprPtr node) {
     } else if (at_name("is")) {
       node = test(std::move(node));
     } else if (at_operator("(")) {
-      auto call = call_arguments();
-      std::vector<ExprPtr> parts;
-      parts.push_back(std::move(node));
-      node = make(ExprKind::Call, std::move(parts));
-      node = with_call(std::move(node), std::move(call));
+      node = call(std::move(node));
     } else {
       return node;
     }

@@ -66,6 +66,8 @@ class Parser {
   bool at_tuple_end(TupleEnd end) const;
   ExprPtr make(ExprKind kind, std::vector<ExprPtr> parts = {});
   ExprPtr with_call(ExprPtr e, std::unique_ptr<CallParts> call);
+  /// `node(...)`, at the opening bracket.
+  ExprPtr call(ExprPtr node);
   ExprPtr binary(Op op, ExprPtr left, ExprPtr right);
   /// Sets depth (and refuses chains that nest too deep).
   ExprPtr measured(ExprPtr e);

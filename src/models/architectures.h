@@ -18,4 +18,9 @@ void build_phi3(Decoder& model);
 void build_qwen2(Decoder& model);
 void build_qwen3(Decoder& model);
 
+/// Scale of scores in Gemma 2 and 3: 1 / sqrt(key_length), but for the 27B model, told by its
+/// number of layers, which divides by the width per head. A scale that the file names goes before
+/// both.
+double gemma_attention_scale(const Decoder& model, int64_t layers_of_27b);
+
 }  // namespace rlx

@@ -4,17 +4,11 @@
 #include "models/architectures.h"
 
 namespace rlx {
-namespace {
-
-/// 1 / sqrt(key_length), but for the 27B model of Gemma 2, which divides by the width per head.
-double scale_of(const Decoder& model) {
-  constexpr int64_t layers_of_27b = 46;
+double gemma_attention_scale(const Decoder& model, int64_t layers_of_27b) {
   const HyperParameters& h = model.hyper();
   if (h.layers != layers_of_27b || model.config().has("attention.scale")) return h.attention_scale;
   return 1.0 / std::sqrt(static_cast<double>(h.embedding / h.heads[0]));
 }
-
-}  // namespace
 
 // Gemma 1: token rows times sqrt(E), gated gelu, tied output.
 void build_gemma(Decoder& model) {
@@ -44,7 +38,7 @@ void build_gemma2(Decoder& model) {
   const HyperParameters& h = model.hyper();
   const int64_t dims = read_rope_dims(model.checkpoint(), h.head_dim);
   const int64_t window = model.config().count("attention.sliding_window", 1, INT32_MAX);
-  const double scale = scale_of(model);
+  const double scale = gemma_attention_scale(model, 46);
 
   Value x = model.scaled(model.embed_tokens(), std::sqrt(static_cast<double>(h.embedding)));
   const Rotation rope =

@@ -34,14 +34,6 @@ std::vector<bool> windowed_layers(const Decoder& model) {
   return windowed;
 }
 
-/// 1 / sqrt(key_length), but for the 27B model, which divides by the width per head.
-double scale_of(const Decoder& model) {
-  constexpr int64_t layers_of_27b = 62;
-  const HyperParameters& h = model.hyper();
-  if (h.layers != layers_of_27b || model.config().has("attention.scale")) return h.attention_scale;
-  return 1.0 / std::sqrt(static_cast<double>(h.embedding / h.heads[0]));
-}
-
 }  // namespace
 
 // Gemma 3, text only: norms before and behind attention and feed-forward, norms of q and k, most
@@ -53,7 +45,7 @@ void build_gemma3(Decoder& model) {
   const int64_t dims = read_rope_dims(checkpoint, h.head_dim);
   const std::vector<bool> windowed = windowed_layers(model);
   const double local_base = model.config().positive_or("rope.freq_base_swa", default_local_base);
-  const double scale = scale_of(model);
+  const double scale = gemma_attention_scale(model, 62);
   const int64_t window = model.config().count("attention.sliding_window", 1, INT32_MAX);
 
   Value x = model.scaled(model.embed_tokens(), std::sqrt(static_cast<double>(h.embedding)));
